@@ -103,7 +103,7 @@ screenshots: $(DEV) chromium dashboard ## pictures of every page of the dashboar
 	@$(RUN)/python -m dashboard.screenshots
 
 $(DOCS): pyproject.toml | $(UV)
-	@$(UV) pip install --quiet --python $(RUN)/python --group docs
+	@$(INSTALL) $(LOCK) --python $(RUN)/python --group docs
 	@touch $@
 
 docs: $(DOCS) ## build the documentation into site/, with search; broken links fail
@@ -183,7 +183,7 @@ test-search: $(DEV) $(NATIVE) ## run the tests of search against a real OpenSear
 # No address of an index is written: who clones this may use a mirror.
 LOCK_FLAGS := --quiet --upgrade --universal --python-version 3.11 --strip-extras --no-annotate --no-header --no-emit-index-url --no-emit-find-links
 lock: | $(UV) ## take the newest versions of all dependencies into the lock files
-	@$(UV) pip compile $(LOCK_FLAGS) --all-extras --group dev --group peers pyproject.toml -o $(LOCK) \
+	@$(UV) pip compile $(LOCK_FLAGS) --all-extras --group dev --group peers --group docs pyproject.toml -o $(LOCK) \
 		--no-emit-package forager-crawler --no-emit-package forager-playground >/dev/null
 	@$(UV) pip compile $(LOCK_FLAGS) --group generator -o $(GENERATOR_LOCK) >/dev/null
 

@@ -23,6 +23,7 @@ from bench.web import Web, serve_web
 from forager.config.loader import load
 from forager.db import statements
 from forager.db.database import open_database
+from forager.db.query import Query
 
 WORKERS = (1, 2, 4, 8, 16)
 PACED, UNPACED = (2000, 5), (20, 500)
@@ -162,7 +163,7 @@ def environment_of(way: Way, job: Job, home: Path) -> dict[str, str]:
 async def read_load(home: Path) -> Load:
     """What everybody wrote there so far; who asks first makes the tables."""
     async with open_database(load({"home": home}, {}), size=1, application="bench") as database:
-        return Load(*await database.pool.fetchrow(SQL["read_load"]))
+        return await Query(SQL["read_load"], Load).one(database.pool)
 
 
 def show_workers(runs: Sequence[WorkersRun], *, is_markdown: bool) -> str:

@@ -52,10 +52,10 @@ ONE_OF_EACH = {
     "/runs/": ("/api/runs?limit=1", "id"),
     "/errors/": ("/api/errors?limit=1", "fingerprint"),
 }
-DUTIES = ("index", "rollup", "errors", "score", "series")
+JOBS = ("index", "rollup", "errors", "score", "series")
 """Done before the pictures are taken, so that no page says that something is counted later."""
 CRAWLED_S = 60.0
-DUTIES_S = 15.0
+JOBS_S = 15.0
 SETTLED_MS = 1000
 
 
@@ -207,9 +207,9 @@ def main(folder: Path) -> None:
             instance.ask("/api/frontier/seed", {"urls": list(web.urls)})
             forager(home, "domain", web.urls[0], "reset")
             time.sleep(CRAWLED_S)
-            for duty in DUTIES:
-                instance.ask(f"/api/admin/schedule/{duty}/run", {})
-            time.sleep(DUTIES_S)
+            for job in JOBS:
+                instance.ask(f"/api/admin/schedule/{job}/run", {})
+            time.sleep(JOBS_S)
             found = {path: instance.ask(source)["items"] for path, (source, _) in ONE_OF_EACH.items()}
             ones = [path + str(items[0][ONE_OF_EACH[path][1]]) for path, items in found.items() if items]
             ones += [

@@ -31,7 +31,7 @@ SHORT = {
     "FORAGER_WORKER_PARSER_PROCESSES": "0",
     "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false",
 }
-IN_A_DUTY = """SELECT count(*) FROM pg_stat_activity WHERE application_name = 'forager crawl'
+IN_A_JOB = """SELECT count(*) FROM pg_stat_activity WHERE application_name = 'forager crawl'
                AND wait_event_type = 'Lock' AND query LIKE '%offers%'"""
 FAR = "SELECT count(*) FROM pg_stat_activity WHERE client_addr IS NOT NULL AND backend_start < $1"
 ENDED = "SELECT count(*) FROM duties WHERE name = 'dispatch' AND ended_at > $1"
@@ -40,7 +40,7 @@ ENDED = "SELECT count(*) FROM duties WHERE name = 'dispatch' AND ended_at > $1"
 async def test_a_database_that_falls_silent_under_a_crawl(
     open_web: OpenWeb, queues: Queues, tmp_path: Path, run_folder: Path
 ) -> None:
-    """In the middle of a duty, whose row is locked: the server has to notice, too, or nobody would do it for hours."""
+    """In the middle of a job, whose row is locked: the server has to notice too, or none would run it for hours."""
     need_machines()
     web = open_web("uniform=6x24")
     queues.runs.add(1)
@@ -56,7 +56,7 @@ async def test_a_database_that_falls_silent_under_a_crawl(
                 conn = await connect(here, application="forager test")
                 async with conn.transaction():
                     await conn.execute("LOCK TABLE offers IN SHARE ROW EXCLUSIVE MODE")
-                    until(lambda: forager.value(IN_A_DUTY), "domains are about to be offered")
+                    until(lambda: forager.value(IN_A_JOB), "domains are about to be offered")
                     machine.silence_database()
                     silent_at, silent_s = await conn.fetchval("SELECT clock_timestamp()"), time.monotonic()
                 await close(conn)

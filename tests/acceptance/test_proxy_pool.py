@@ -82,7 +82,7 @@ def test_a_crawl_through_a_pool_of_which_one_is_dead(forager: Forager, open_web:
         forager.check()
         forager.do("audit", "politeness")
 
-        # It is mended, and a duty finds that out.
+        # It is repaired, and a job finds that out.
         house.do(house.proxies[1].start())
         forager.ask("UPDATE domain_proxies SET probe_at = now() WHERE probe_at IS NOT NULL RETURNING 1")
         assert "1 back" in forager.do("schedule", "run", "probe_proxies", "--once", **SETTINGS)

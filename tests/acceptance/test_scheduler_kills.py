@@ -1,4 +1,4 @@
-"""kill -9 of the scheduler: in the middle of a duty, and together with a crawl. The next one does what was left."""
+"""kill -9 of the scheduler: in the middle of a job, and together with a crawl. The next one does what was left."""
 
 import random
 import signal
@@ -11,7 +11,7 @@ from tests.acceptance.stage import AT_RISK, SMALL, Forager, assert_exact, kill, 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 
 DOMAINS = 700
-"""More than three portions of what the cooldown duty returns in one transaction."""
+"""More than three portions of what the cooldown job returns in one transaction."""
 BLOCK = """UPDATE domains SET status = 'blocked', block_reason_code = 'forbidden', block_reason = 'it answered 403',
            next_crawl_after = now() - interval '1 minute' RETURNING id"""
 RETURNED = "SELECT count(*) FROM domains WHERE status = 'pending'"
@@ -23,7 +23,7 @@ WAITS_FOR_LOCK = """SELECT count(*) FROM pg_stat_activity WHERE datname = curren
                     AND application_name LIKE 'forager schedule%' AND wait_event_type = 'Lock'"""
 
 
-async def test_a_scheduler_killed_in_the_middle_of_a_duty(forager: Forager, conn: Any) -> None:
+async def test_a_scheduler_killed_in_the_middle_of_a_job(forager: Forager, conn: Any) -> None:
     """It is held up where it writes the history, and killed there: nothing of that transaction stays."""
     seeds = "".join(f"http://127.77.{number >> 8}.{number & 255}/\n" for number in range(256, 256 + DOMAINS))
     (forager.folder / "seeds.txt").write_text(seeds)
@@ -32,7 +32,7 @@ async def test_a_scheduler_killed_in_the_middle_of_a_duty(forager: Forager, conn
     async with conn.transaction():
         await conn.execute("LOCK TABLE domain_history IN SHARE MODE")
         scheduler = forager.spawn("schedule", "run", "cooldown")
-        until(lambda: forager.value(WAITS_FOR_LOCK), "the duty waits to write its first moves")
+        until(lambda: forager.value(WAITS_FOR_LOCK), "the job waits to write its first moves")
         kill(scheduler.process.pid)
     assert forager.value(RETURNED) == 0
     assert forager.ask(TIMES) == [(0,)]
@@ -53,7 +53,7 @@ async def test_a_scheduler_killed_in_the_middle_of_a_duty(forager: Forager, conn
 
 
 def test_a_crawl_and_the_scheduler_killed_together(forager: Forager, open_web: OpenWeb, rng: random.Random) -> None:
-    """What the dead held is taken from them by the duty, without any crawl; then the same command goes on."""
+    """What the dead held is taken from them by the job, without any crawl; then the same command goes on."""
     web = open_web("uniform=6x25")
     command = (*web.urls, "--delay", "0.1", "-o", "out.jsonl")
     scheduler, crawl = forager.spawn("schedule", "run"), forager.start(*command, **SMALL)

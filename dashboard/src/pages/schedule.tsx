@@ -1,4 +1,4 @@
-/** The timetable: what Forager does by itself, when it did it last, what came of it, and when it is next. */
+/** The periodic jobs: when each ran last, with which result, and when it runs next. */
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { api, ask, type Schemas } from "../api/client";
@@ -7,7 +7,7 @@ import { useAct } from "../ui/act";
 import { Badge, Button, Card, Empty, Loaded, PageHead, Time } from "../ui/basic";
 import { duration, number, words } from "../ui/format";
 
-type Duty = Schemas["Duty"];
+type Job = Schemas["Job"];
 
 const ABOUT: Record<string, string> = {
   alerts: "Looks at the numbers and raises or resolves alerts.",
@@ -37,7 +37,7 @@ const ABOUT: Record<string, string> = {
 };
 
 export function Schedule() {
-  const duties = useQuery({
+  const jobs = useQuery({
     queryKey: ["schedule"],
     queryFn: () => ask(api.GET("/api/schedule")),
     refetchInterval: 5_000,
@@ -46,13 +46,13 @@ export function Schedule() {
     <>
       <PageHead title="Schedule" about="What Forager does by itself, and how it went the last time." />
       <Card pad={false} className="overflow-hidden">
-        <Loaded query={duties} lines={12}>
+        <Loaded query={jobs} lines={12}>
           {(data) =>
             data.items.length ? (
-              <Duties of={data.items} />
+              <Jobs of={data.items} />
             ) : (
-              <Empty title="No duty is known yet">
-                The timetable is written when <code>forager up</code> starts.
+              <Empty title="No job is known yet">
+                Jobs are listed once <code>forager up</code> has started.
               </Empty>
             )
           }
@@ -62,7 +62,7 @@ export function Schedule() {
   );
 }
 
-function Duties({ of }: { of: Duty[] }) {
+function Jobs({ of }: { of: Job[] }) {
   const isAdmin = useIsAdmin();
   return (
     <>
@@ -70,7 +70,7 @@ function Duties({ of }: { of: Duty[] }) {
         className="hidden grid-cols-[minmax(16rem,3fr)_5rem_7rem_5rem_minmax(10rem,2fr)_6rem_6.5rem] gap-3 border-b border-line px-4 py-2 text-xs text-soft lg:grid"
         aria-hidden="true"
       >
-        <span>Duty</span>
+        <span>Job</span>
         <span>Every</span>
         <span>Last</span>
         <span>Took</span>
@@ -79,29 +79,29 @@ function Duties({ of }: { of: Duty[] }) {
         <span />
       </div>
       <ul className="divide-y divide-line">
-        {of.map((duty) => (
+        {of.map((job) => (
           <li
-            key={duty.name}
+            key={job.name}
             className="grid grid-cols-2 items-center gap-x-3 gap-y-1 px-4 py-2.5 lg:grid-cols-[minmax(16rem,3fr)_5rem_7rem_5rem_minmax(10rem,2fr)_6rem_6.5rem]"
           >
             <div className="col-span-2 min-w-0 lg:col-span-1">
-              <p className="font-medium first-letter:uppercase">{words(duty.name)}</p>
-              <p className="text-xs text-soft">{ABOUT[duty.name]}</p>
+              <p className="font-medium first-letter:uppercase">{words(job.name)}</p>
+              <p className="text-xs text-soft">{ABOUT[job.name]}</p>
             </div>
-            <Cell name="Every">{duration(duty.every_s)}</Cell>
+            <Cell name="Every">{duration(job.every_s)}</Cell>
             <Cell name="Last">
-              <Time at={duty.ended_at ?? duty.started_at} empty="never" />
+              <Time at={job.ended_at ?? job.started_at} empty="never" />
             </Cell>
             <Cell name="Took">
-              <span title={`${number(duty.times)} times so far`}>{isRunning(duty) ? "–" : duration(duty.took_s)}</span>
+              <span title={`${number(job.times)} times so far`}>{isRunning(job) ? "–" : duration(job.took_s)}</span>
             </Cell>
             <div className="order-last col-span-2 min-w-0 break-words lg:order-none lg:col-span-1">
-              <Result of={duty} />
+              <Result of={job} />
             </div>
             <Cell name="Next">
-              <Next of={duty} />
+              <Next of={job} />
             </Cell>
-            {isAdmin ? <RunNow duty={duty} /> : <span />}
+            {isAdmin ? <RunNow job={job} /> : <span />}
           </li>
         ))}
       </ul>
@@ -116,30 +116,30 @@ const Cell = ({ name, children }: { name: string; children: ReactNode }) => (
   </p>
 );
 
-const isRunning = (duty: Duty) =>
-  duty.started_at != null && (duty.ended_at == null || Date.parse(duty.started_at) > Date.parse(duty.ended_at));
+const isRunning = (job: Job) =>
+  job.started_at != null && (job.ended_at == null || Date.parse(job.started_at) > Date.parse(job.ended_at));
 
-function Result({ of: duty }: { of: Duty }) {
-  if (isRunning(duty)) return <Badge tone="info">running</Badge>;
-  if (duty.error)
+function Result({ of: job }: { of: Job }) {
+  if (isRunning(job)) return <Badge tone="info">running</Badge>;
+  if (job.error)
     return (
       <span className="text-bad">
-        <Badge tone="bad">failed</Badge> {duty.error}
+        <Badge tone="bad">failed</Badge> {job.error}
       </span>
     );
-  return <span className="text-soft">{duty.result ?? "not done yet"}</span>;
+  return <span className="text-soft">{job.result ?? "not run yet"}</span>;
 }
 
-const Next = ({ of: duty }: { of: Duty }) => {
-  if (!duty.next_at) return <span className="text-soft">never</span>;
-  return Date.parse(duty.next_at) <= Date.now() ? <span>due</span> : <Time at={duty.next_at} />;
+const Next = ({ of: job }: { of: Job }) => {
+  if (!job.next_at) return <span className="text-soft">never</span>;
+  return Date.parse(job.next_at) <= Date.now() ? <span>due</span> : <Time at={job.next_at} />;
 };
 
-function RunNow({ duty }: { duty: Duty }) {
+function RunNow({ job }: { job: Job }) {
   const { act, isBusy } = useAct();
   const run = () =>
     act(
-      () => ask(api.POST("/api/admin/schedule/{duty}/run", { params: { path: { duty: duty.name } } })),
+      () => ask(api.POST("/api/admin/schedule/{job}/run", { params: { path: { job: job.name } } })),
       (done) => done.message,
       "schedule",
     );
@@ -147,7 +147,7 @@ function RunNow({ duty }: { duty: Duty }) {
     <Button
       isBusy={isBusy}
       className="order-last col-span-2 justify-self-start lg:order-none lg:col-span-1 lg:justify-self-end"
-      aria-label={`Run now: ${words(duty.name)}`}
+      aria-label={`Run now: ${words(job.name)}`}
       onClick={() => void run()}
     >
       Run now

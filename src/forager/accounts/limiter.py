@@ -11,12 +11,10 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Protocol
 
-import asyncpg
-
 from forager import clock
 from forager.accounts.request_counter import WINDOW_S, Meter
 from forager.db import statements
-from forager.db.pool import CONNECTION_LOST
+from forager.db.pool import STATEMENT_FAILED
 from forager.observe import log
 
 SQL = statements.load("forager.accounts", "limiter.sql")
@@ -25,7 +23,6 @@ LONGEST_COMPARING_S = 2.0
 CLEAR_EVERY_S = 30.0
 MOST_SUBJECTS = 100_000
 """More are not remembered here; the table remembers them for a minute."""
-AWAY = (*CONNECTION_LOST, asyncpg.PostgresError, asyncio.TimeoutError)
 
 
 class Ledger(Protocol):
@@ -135,7 +132,7 @@ class Limiter:
                 if clock.monotonic() >= self._clear_at:
                     await self._clear_out(second)
             self._is_away = False
-        except AWAY as error:
+        except STATEMENT_FAILED as error:
             self._take_back(told)
             if not self._is_away:
                 log().warning("rate limits count alone", action="limits.alone", error=repr(error))

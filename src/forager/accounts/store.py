@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from forager.accounts.credentials import hash_of
 from forager.accounts.throttle import KNOWN_FOR, Record, Subjects
 from forager.db import statements
+from forager.db.query import Query, fetch_one
 
 SQL = statements.load("forager.accounts")
 Row = dict[str, Any]
@@ -25,6 +26,9 @@ class Opened(NamedTuple):
     expires_at: datetime
 
 
+ADD_INVITE = Query(SQL["add_invite"], Opened)
+
+
 async def find_session(conn: Any, secret: str, idle_s: float) -> Any:
     """One that was not used for `idle_s` is over."""
     return await conn.fetchrow(SQL["find_session"], hash_of(secret), idle_s)
@@ -36,7 +40,7 @@ async def find_token(conn: Any, token: str) -> Any:
 
 async def find_login(conn: Any, name: str) -> tuple[str, Login | None]:
     """The name as the database compares it, and whose it is."""
-    normal_name, *columns = await conn.fetchrow(SQL["find_login"], name)
+    normal_name, *columns = await fetch_one(conn, SQL["find_login"], name)
     return normal_name, Login(*columns) if columns[0] is not None else None
 
 
@@ -117,7 +121,7 @@ async def hold_first_admin(conn: Any) -> None:
 
 
 async def add_invite(conn: Any, secret: str, user_id: int | None, *, by: str, lasts_s: float) -> Opened:
-    return Opened(*await conn.fetchrow(SQL["add_invite"], hash_of(secret), user_id, by, lasts_s))
+    return await ADD_INVITE.one(conn, hash_of(secret), user_id, by, lasts_s)
 
 
 async def drop_invites(conn: Any, user_id: int) -> None:
@@ -140,8 +144,7 @@ async def drop_first_invites(conn: Any) -> None:
 async def add_token(
     conn: Any, token: str, user_id: int, name: str, scope: str, *, by: str, lasts_s: float | None
 ) -> Row:
-    row = await conn.fetchrow(SQL["add_token"], hash_of(token), user_id, name, scope, by, lasts_s)
-    return dict(row)
+    return dict(await fetch_one(conn, SQL["add_token"], hash_of(token), user_id, name, scope, by, lasts_s))
 
 
 async def list_tokens(conn: Any, user_id: int | None, *, before: int | None, limit: int) -> list[Row]:
@@ -183,4 +186,4 @@ async def forgive_account(conn: Any, account: str) -> None:
 
 
 async def clear_out(conn: Any) -> Row:
-    return dict(await conn.fetchrow(SQL["clear_out"], KNOWN_FOR.total_seconds()))
+    return dict(await fetch_one(conn, SQL["clear_out"], KNOWN_FOR.total_seconds()))

@@ -1,4 +1,4 @@
-"""The rules look at the numbers: what has been bad for long enough is raised, what has been quiet is resolved."""
+"""Evaluates the alert rules: a condition that lasts raises an alert, one that is over resolves it."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 from forager.alerts import store
 from forager.alerts.evaluate import look, say
-from forager.alerts.rules import Facts, judge
+from forager.alerts.rules import Facts, Limits, judge
+from forager.alerts.services import probe_services
+from forager.config.settings import Settings
 from forager.errors import (
     ConnectError,
     ConnectionLostError,
@@ -17,19 +19,18 @@ from forager.errors import (
     VisitTimeoutError,
 )
 from forager.frontier.models import OutcomeKind
-from forager.scheduler.config import SchedulerConfig
+from forager.scheduler.job import Job, JobContext
 from forager.scheduler.text import things
 from forager.search.sync import read_rejected
 from forager.stats import series
 from forager.stats.counters import NOT_ASKED
 from forager.stats.stall import detect_stall
 from forager.stats.store import read_clock
+from forager.storage.disk import read_disks
 from forager.webhooks import store as webhooks
 
-NAME = "alerts"
-EVERY_S = 30.0
 ANSWERS_S = 60.0
-"""The rate of errors is that of this minute and the one before."""
+"""The error rate is that of this minute and the one before."""
 UNANSWERED = frozenset(
     error.code
     for error in (DnsError, ConnectError, ConnectionLostError, TlsError, VisitTimeoutError, RobotsUnreachableError)
@@ -38,27 +39,46 @@ GROWTH = timedelta(minutes=3)
 SILENT_S = 120.0
 """A worker without a heartbeat for this time raises an alert."""
 REMEMBERED_S = 900.0
-"""So long ago a dead worker may have been heard of to be worth an alert."""
+"""A dead worker whose last heartbeat is older than this raises no alert."""
 POOLS_S = 600.0
 DEAD_S = 3600.0
 
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:
-    services = await order.services(conn)
-    async with conn.transaction():
-        now = await read_clock(conn)
-        facts = replace(await gather(conn, order), services=services)
-        looked = await look(conn, judge(facts, order.limits), now, webhooks.add)
-    say(looked)
-    return f"{looked.open:,} open; {things(len(looked.raised), 'alert')} raised, {len(looked.resolved):,} resolved"
+class AlertsJob(Job):
+    name = "alerts"
+    interval_s = 30.0
+
+    async def run(self, context: JobContext) -> str:
+        conn, settings = context.connection, context.settings
+        services = await probe_services(settings, conn)
+        async with conn.transaction():
+            now = await read_clock(conn)
+            facts = replace(await gather(context), services=services)
+            looked = await look(conn, judge(facts, limits_from_settings(settings)), now, webhooks.add)
+        say(looked)
+        return f"{looked.open:,} open; {things(len(looked.raised), 'alert')} raised, {len(looked.resolved):,} resolved"
 
 
-async def gather(conn: Any, order: SchedulerConfig) -> Facts:
-    """All that the rules look at, a statement each."""
+def limits_from_settings(settings: Settings) -> Limits:
+    return Limits(
+        error_rate=settings.alerts.max_error_rate,
+        success_rate=settings.alerts.min_success_rate,
+        frontier_growth=settings.alerts.max_frontier_growth,
+        fewest_proxies=settings.alerts.min_proxies,
+        proxy_failures=settings.alerts.max_proxy_failure_rate,
+        parse_drop=settings.alerts.max_parse_drop,
+        disk_free=settings.alerts.min_disk_free,
+        disk_free_bytes=settings.alerts.min_disk_free_size,
+    )
+
+
+async def gather(context: JobContext) -> Facts:
+    """Reads everything the rules look at, one statement each."""
+    conn, settings = context.connection, context.settings
     answers = await _answers(conn)
     dead = await store.dead_letters(conn, since_s=DEAD_S)
     unsearchable, refusal = await read_rejected(conn)
-    stall = await detect_stall(conn, dead_after_s=order.dead_after_s, stall_s=order.stall_s)
+    stall = await detect_stall(conn, dead_after_s=settings.worker.dead_after, stall_s=settings.alerts.max_idle_time)
     return Facts(
         visits=answers.visits,
         refused=answers.refused,
@@ -69,13 +89,13 @@ async def gather(conn: Any, order: SchedulerConfig) -> Facts:
             conn,
             silent_s=SILENT_S,
             remembered_s=REMEMBERED_S,
-            unnoticed_s=min(SILENT_S, order.dead_after_s),
+            unnoticed_s=min(SILENT_S, settings.worker.dead_after),
         ),
         paused=await store.paused_workers(conn),
         pools=await store.pool_facts(conn, since_s=POOLS_S),
         parsers=await store.parse_facts(conn),
-        disks=order.disks(),
-        duties=[duty for duty in await store.duty_facts(conn) if _is_enabled(duty.name, order)],
+        disks=read_disks(settings),
+        duties=[job for job in await store.duty_facts(conn) if _is_watched(job.name, context)],
         dead=dead,
         unsearchable=unsearchable,
         refusal=refusal,
@@ -84,9 +104,9 @@ async def gather(conn: Any, order: SchedulerConfig) -> Facts:
     )
 
 
-def _is_enabled(name: str, order: SchedulerConfig) -> bool:
-    """Not this one: that it is late shows where nobody looks."""
-    return name != NAME and (not order.duties or name in order.duties)
+def _is_watched(name: str, context: JobContext) -> bool:
+    """Rows of jobs that are no longer enabled are ignored. So is this job: when it is late it raises no alerts."""
+    return name != AlertsJob.name and name in context.job_names
 
 
 class Answers(NamedTuple):

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from forager.alerts.watch import Level
 from forager.engine.models import describe_pause
+from forager.storage.disk import Disk
 
 MINUTE = timedelta(minutes=1)
 GIGABYTE = 1024**3
@@ -195,13 +196,6 @@ class JobStatus:
     every_s: float
     late_s: float
     error: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Disk:
-    path: str
-    free_bytes: int
-    total_bytes: int
 
 
 @dataclass(frozen=True, slots=True)

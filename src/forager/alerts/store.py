@@ -7,6 +7,7 @@ from typing import Any
 from forager.alerts.rules import RULES, Finding, JobStatus, ParseStats, PausedWorkers, PoolStats, StaleWorkers
 from forager.alerts.watch import Watch
 from forager.db import statements
+from forager.db.query import fetch_one
 
 SQL = statements.load("forager.alerts")
 Row = dict[str, Any]
@@ -93,7 +94,7 @@ async def duty_facts(conn: Any) -> list[JobStatus]:
 
 
 async def dead_letters(conn: Any, *, since_s: float) -> dict[str, int]:
-    return dict(await conn.fetchrow(SQL["dead_letters"], since_s))
+    return dict(await fetch_one(conn, SQL["dead_letters"], since_s))
 
 
 async def note_absence(conn: Any, *, away_s: float, message: str, by: str) -> int | None:
@@ -134,7 +135,7 @@ async def resolve(conn: Any, alerts: Sequence[int], *, by: str, note: str | None
 
 
 async def mute(conn: Any, rule: str, subject: str, *, seconds: float, by: str, reason: str | None) -> Row:
-    return dict(await conn.fetchrow(SQL["mute"], rule, subject, seconds, by, reason))
+    return dict(await fetch_one(conn, SQL["mute"], rule, subject, seconds, by, reason))
 
 
 async def unmute(conn: Any, rule: str, subject: str) -> bool:
@@ -146,7 +147,7 @@ async def list_mutes(conn: Any) -> list[Row]:
 
 
 async def add_target(conn: Any, url: str, *, severity: str, by: str) -> Row:
-    return dict(await conn.fetchrow(SQL["add_target"], url, severity, by))
+    return dict(await fetch_one(conn, SQL["add_target"], url, severity, by))
 
 
 async def remove_target(conn: Any, target: int) -> str | None:

@@ -26,7 +26,7 @@ REQUESTS = (
     ("queue", "GET /api/queues"),
     ("recover", "POST /api/frontier/recover"),
     ("runs", "GET /api/runs"),
-    ("schedule run --once vacuum", "POST /api/admin/schedule/{duty}/run"),
+    ("schedule run --once vacuum", "POST /api/admin/schedule/{job}/run"),
     ("tasks restart *", "POST /api/admin/tasks/{task}/restart"),
     ("tasks", "GET /api/tasks"),
     ("token list", "GET /api/tokens"),

@@ -129,9 +129,9 @@ def document() -> dict[str, Any]:
 
 @contextlib.asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    from forager.alerts.services import Services
     from forager.dispatch.factory import open_queue
     from forager.instance import open_forager
-    from forager.runtime.services import Services
     from forager.runtime.shared_state import open_sharing
     from forager.search.backend import open_searching
 

@@ -7,12 +7,10 @@ counted in the next row. A program that asks in vain a thousand times a second f
 import asyncio
 from typing import Any
 
-import asyncpg
-
 from forager import clock
 from forager.accounts import audit
 from forager.accounts.identity import Who
-from forager.db.pool import CONNECTION_LOST
+from forager.db.pool import STATEMENT_FAILED
 from forager.observe import log
 
 EVERY_S = 60.0
@@ -87,5 +85,5 @@ class DenialLog:
                     details=details,
                     outcome=audit.DENIED,
                 )
-        except (*CONNECTION_LOST, asyncpg.PostgresError, TimeoutError) as trouble:
+        except STATEMENT_FAILED as trouble:
             log().warning("denial not noted", action="api.denial_not_noted", error=repr(trouble))

@@ -19,16 +19,20 @@ from forager.engine.models import describe_pause
 from forager.engine.transaction_retry import AGAIN, AWAY
 from forager.errors import SearchServerError
 from forager.masking import mask_value
-from forager.runtime.schedule import DUTIES, Loop, is_kept, loop_of
-from forager.scheduler import scheduler
+from forager.runtime.schedule import JOBS, enabled_jobs
+from forager.scheduler.job import Loop
+from forager.scheduler.store import list_overdue
+from forager.scheduler.text import things
 from forager.search.service import ExternalSearch
 from forager.search.sync import read_sync_status
 from forager.stats.stall import Stall, detect_stall
 from forager.workers import queries as worker_queries
 
 router = APIRouter(tags=["system"])
+UNAVAILABLE: tuple[type[BaseException], ...] = (TooManyError, *AWAY, *AGAIN)
 LATE_S = 300.0
-"""Who keeps the timetable is never so late with a duty, unless others of its loop take their time."""
+"""No job is ever this late while a scheduler runs, unless another one of its loop takes long."""
+LOOPS = {job.name: job.loop for job in JOBS}
 LONGEST_S = {Loop.SLOW: 3600.0, Loop.NIGHTLY: 86_400.0}
 """Those that may take long, and for how long that is no reason to worry."""
 QUEUE_LATE_S = 30.0
@@ -58,17 +62,17 @@ async def health(request: Request, who: Anyone) -> Response:
     forager = get_forager(request)
     parts: dict[str, dict[str, str]] = {}
     try:
-        numbers, duties, stall, trouble = await _query_with_timeout(request)
+        numbers, jobs, stall, trouble = await _query_with_timeout(request)
         detail = forager.database.description if who.user_id is not None else "answers"
         parts["database"] = {"state": "ok", "detail": detail}
         if trouble is not None:
             parts["database"] = {"state": "degraded", "detail": f"takes no writes: {trouble}"}
-        parts |= {"scheduler": _scheduler(duties), "workers": _workers(numbers), "progress": _progress(stall)}
+        parts |= {"scheduler": _scheduler(jobs), "workers": _workers(numbers), "progress": _progress(stall)}
         if forager.settings.dispatch.mode == "celery":
             parts["queue"] = _queue(numbers)
     except TooManyError:
         parts["database"] = {"state": "degraded", "detail": "all connections are in use"}
-    except (TimeoutError, *AWAY, *AGAIN):
+    except (*AWAY, *AGAIN):
         request.app.state.call_back()
         parts["database"] = {"state": "down", "detail": "does not answer"}
     if (elsewhere := request.app.state.searching) is not None:
@@ -102,23 +106,25 @@ async def _ask(request: Request) -> Facts:
     settings = get_forager(request).settings
     async with look(request) as conn:
         numbers = await worker_queries.count_parts(conn, dead_after_s=settings.worker.dead_after)
-        duties = await scheduler.list_overdue(conn, [name for name in DUTIES if is_kept(name, settings)])
+        jobs = await list_overdue(conn, [job.name for job in enabled_jobs(settings)])
         stall = await detect_stall(conn, dead_after_s=settings.worker.dead_after, stall_s=settings.alerts.max_idle_time)
         trouble = await request.app.state.write_probe.find_write_error(conn)
-    return numbers, duties, stall, trouble
+    return numbers, jobs, stall, trouble
 
 
-def _scheduler(duties: list[dict[str, Any]]) -> dict[str, str]:
-    """By how late each duty is: a backup of an hour is no alarm, and a loop that hangs is one, whatever others do."""
-    busy = {loop_of(duty["name"]) for duty in duties if duty["is_under_way"]}
-    for duty in duties:
-        loop = loop_of(duty["name"])
-        if duty["late_s"] > (LONGEST_S.get(loop, LATE_S) if loop in busy else LATE_S):
-            return {"state": "degraded", "detail": f"{duty['name']} has been due for {duty['late_s']:.0f} s"}
-    if not any(duty["was_done"] or duty["is_under_way"] for duty in duties):
-        return {"state": "idle", "detail": "nobody has kept the timetable yet"}
-    failed = sum(duty["has_failed"] for duty in duties)
-    return {"state": "degraded" if failed else "ok", "detail": f"{failed} duties failed" if failed else "keeps time"}
+def _scheduler(jobs: list[dict[str, Any]]) -> dict[str, str]:
+    """By how late each job is: a backup of an hour is no problem, and a loop that hangs is one, whatever others do."""
+    busy = {LOOPS[job["name"]] for job in jobs if job["is_running"]}
+    for job in jobs:
+        loop = LOOPS[job["name"]]
+        if job["late_s"] > (LONGEST_S.get(loop, LATE_S) if loop in busy else LATE_S):
+            return {"state": "degraded", "detail": f"{job['name']} has been due for {job['late_s']:.0f} s"}
+    if not any(job["was_done"] or job["is_running"] for job in jobs):
+        return {"state": "idle", "detail": "no scheduler has run yet"}
+    failed = sum(job["has_failed"] for job in jobs)
+    if failed:
+        return {"state": "degraded", "detail": f"{things(failed, 'job')} failed"}
+    return {"state": "ok", "detail": "runs on time"}
 
 
 def _workers(numbers: dict[str, Any]) -> dict[str, str]:
@@ -154,7 +160,7 @@ async def _search(request: Request, elsewhere: ExternalSearch) -> dict[str, str]
             standing = await read_sync_status(conn)
     except (SearchServerError, TimeoutError):
         return {"state": "degraded", "detail": "the search server does not answer, PostgreSQL does"}
-    except (TooManyError, *AWAY, *AGAIN):
+    except UNAVAILABLE:
         return {"state": "degraded", "detail": "the database does not answer"}
     if not standing.has_live:
         return {"state": "degraded", "detail": "the search server has no index yet, PostgreSQL answers"}

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 
 from forager.accounts import audit
-from forager.api.access import Who, too_many
+from forager.accounts.identity import Who
+from forager.api.access import too_many
 from forager.api.problems import TooManyError
 from forager.api.read_pool import AccountLimitError, Desk
 from forager.db import statements

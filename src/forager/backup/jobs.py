@@ -1,14 +1,21 @@
-"""Every night a backup of the whole instance; those that are too old go once the new one is whole."""
+"""Makes a backup of the whole instance every night; backups that are too old are removed once the new one is whole."""
 
-from typing import Any
+from forager.backup.service import run_backup
+from forager.config.settings import Settings
+from forager.scheduler import times
+from forager.scheduler.job import Job, JobContext, Loop
+from forager.scheduler.times import TimeOfDay
 
-from forager.scheduler.config import SchedulerConfig
 
-NAME = "backup"
-EVERY_S = 86_400.0
+class BackupJob(Job):
+    name = "backup"
+    interval_s = 86_400.0
+    loop = Loop.NIGHTLY
 
+    def time_of_day(self, settings: Settings) -> TimeOfDay:
+        return times.parse(settings.backup.schedule)
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
-    if order.back_up is None:
-        return "switched off by the setting backup.schedule"
-    return await order.back_up()
+    async def run(self, context: JobContext) -> str:
+        if context.settings.backup.schedule == times.NEVER:
+            return "switched off by the setting backup.schedule"
+        return await run_backup(context.forager)

@@ -19,8 +19,8 @@ from forager.backup.archive import Backup, BackupOrder
 from forager.config.keys import SECRET_FILE
 from forager.config.loader import to_toml
 from forager.config.settings import SECRETS, Settings
-from forager.db import embedded, schema, unfinished
-from forager.db.database import locate, open_database, upgrade
+from forager.db import embedded, migrate, schema, unfinished
+from forager.db.database import locate, open_database
 from forager.db.dsn import place_of
 from forager.db.pool import close, connect
 from forager.db.unfinished import Marker
@@ -135,7 +135,7 @@ async def _in_thread(work: Callable[..., T]) -> T:
 
 
 async def run_backup(forager: "Forager") -> str:
-    """The duty: in one line what was done."""
+    """Makes a backup, copies it and removes old ones; returns a summary in one line."""
     made, gone = await back_up(forager.settings, forager.database.dsn)
     sent = await _copy(forager.settings, made)
     removed = f"; {things(len(gone), 'old one')} removed" if gone else ""
@@ -257,7 +257,7 @@ async def _restore(settings: Settings, found: Backup, marker: Marker, *, by: str
         await backup.put_back_files(found, settings.home)
         await backup.put_back_database(found, dsn, major)
         if schema.is_older(found.revision):  # a database of one's own, too: it was empty a moment ago
-            await upgrade(dsn)
+            await migrate.upgrade(dsn)
         async with open_database(settings, size=2, application="forager restore", is_restoring=True) as database:
             freed = await _free_leases(database.pool)
             await _note(database.pool, found, by=by)

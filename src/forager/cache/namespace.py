@@ -8,11 +8,9 @@ import asyncio
 import hashlib
 from typing import Any
 
-import asyncpg
-
 from forager import clock
 from forager.db import statements
-from forager.db.pool import CONNECTION_LOST
+from forager.db.pool import STATEMENT_FAILED
 from forager.observe import log
 
 SQL = statements.load("forager.cache")
@@ -20,7 +18,6 @@ LOOK_EVERY_S = 30.0
 READ_WITHIN_S = 2.0
 AGAIN_S = 5.0
 """A database that does not say is not asked before: with one that is frozen every look-up would wait for it."""
-TROUBLE = (*CONNECTION_LOST, asyncpg.PostgresError, asyncio.TimeoutError)
 
 
 class Era:
@@ -46,7 +43,7 @@ class Era:
         try:
             async with asyncio.timeout(READ_WITHIN_S), self._pool.acquire() as conn:
                 era = await conn.fetchval(SQL["read_era"])
-        except TROUBLE as error:
+        except STATEMENT_FAILED as error:
             log().info("era unknown, Redis is not asked", action="redis.era", error=repr(error))
             self._prefix, wait_s = None, AGAIN_S
         else:

@@ -5,12 +5,11 @@ same server: what PostgreSQL says of an index differs from one version to the ne
 """
 
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 import asyncpg
 
-from forager.db import schema, statements
+from forager.db import migration_files, schema, statements
 
 SQL = statements.load("forager.db", "catalog.sql")
 REFERENCE = "forager_reference"
@@ -46,7 +45,7 @@ async def compare(connection: Any) -> tuple[int, list[SchemaMismatch]] | None:
     try:
         await connection.execute(SQL["make_reference"])
         await connection.execute(SQL["look_into"], REFERENCE)
-        await connection.execute(resources.files("forager.db").joinpath("schema.sql").read_text(encoding="utf-8"))
+        await connection.execute(migration_files.read_schema())
         expected = await _parts(connection)
     except asyncpg.InsufficientPrivilegeError:
         return None

@@ -97,7 +97,7 @@ def upgrade(home: Home = None) -> None:
         else:
             from forager.db import migrate
 
-            migrate.upgrade(dsn)
+            asyncio.run(migrate.upgrade(dsn))
         asyncio.run(_note_move(dsn, "schema.upgrade", before))
     output.say(f"The schema is at {schema.head()}, the newest this Forager knows.")
 
@@ -124,8 +124,8 @@ def downgrade(
     from forager.db import migrate
 
     with _located(settings) as dsn:
-        before = migrate.current(dsn)
-        migrate.downgrade(dsn, revision)
+        before = asyncio.run(_revision(dsn))
+        asyncio.run(migrate.downgrade(dsn, revision))
         after = asyncio.run(_note_move(dsn, "schema.downgrade", before))
     output.say(f"The schema went from {before or 'none'} to {after or 'none'}.")
 
@@ -147,9 +147,8 @@ def _located(settings: "Settings") -> Iterator[str]:
 
 
 async def _note_move(dsn: str, action: str, before: str | None) -> str | None:
-    """Where the schema came to, noted where it moved. Alembic's transaction is its own, so the note follows it. Going
-    down below 0010 drops the audit log with all that is in it: then our own log is told, which the schema has no part
-    in."""
+    """Where the schema came to, noted where it moved, after the transactions that moved it. Going down to base drops
+    the audit log: then our own log is told."""
     from forager.accounts import audit
     from forager.db import schema
     from forager.db.pool import close, connect

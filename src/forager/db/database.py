@@ -12,7 +12,7 @@ from pathlib import Path
 import asyncpg
 
 from forager.config.settings import Settings
-from forager.db import embedded, schema, unfinished
+from forager.db import embedded, migrate, schema, unfinished
 from forager.db.availability import Absence
 from forager.db.dsn import place_of
 from forager.db.pool import OLDEST_SERVER, close, close_pool, connect, open_pool
@@ -100,21 +100,16 @@ async def _prepare(dsn: str, application: str, *, is_embedded: bool, keeps_state
         if revision is None:
             await schema.create_if_empty(connection, place)
         elif is_embedded and schema.is_older(revision):
-            await upgrade(dsn)
-        found = await schema.revision_of(connection) or schema.head()
+            await migrate.upgrade(dsn)
+        applied = await schema.applied_revisions(connection)
+        schema.check_checksums(applied, place)
+        found = max(applied)
         schema.check_revision(found, place, await schema.get_min_revision(connection))
         if found != schema.head():
             log().info("schema differs", action="schema.differs", found=found, known=schema.head())
     finally:
         await close(connection)
     return f"PostgreSQL {major} (embedded)" if is_embedded else f"PostgreSQL {major} at {place}"
-
-
-async def upgrade(dsn: str) -> None:
-    """Bring its schema up to date."""
-    from forager.db import migrate  # Alembic is slow to import
-
-    await asyncio.to_thread(migrate.upgrade, dsn)
 
 
 def _check_server_version(major: int, place: str) -> None:

@@ -1,74 +1,131 @@
-"""Moves a database from one schema to another with Alembic. Imported only when that is asked for: Alembic takes 1.6 s.
+"""Moves a database from one revision of the schema to another, by the scripts in `migrations`.
 
-Each call is one transaction under a lock: it happens as a whole or not at all, and of several at once only one works.
-These functions block: call them outside an event loop, or in a thread.
+Each step is one transaction under a lock: it happens as a whole or not at all, and of several processes one does it.
 """
 
-import asyncio
 import contextlib
-import threading
-from collections.abc import Iterator
-from importlib import resources
+import re
+from collections.abc import AsyncIterator, Iterator
 
 import asyncpg
-from alembic import command
-from alembic.config import Config
-from alembic.util import CommandError
-from sqlalchemy.exc import DBAPIError
 
 from forager.db import schema
 from forager.db.dsn import place_of
+from forager.db.migration_files import Migration, load_migrations
 from forager.db.pool import close, connect
-from forager.db.schema import head
+from forager.db.schema import LOCK, SQL, head
 from forager.errors import ConfigurationError
 
 __all__ = ["current", "downgrade", "head", "upgrade"]
-_ALONE = threading.Lock()
-"""Alembic's context is one per process."""
+NOTHING = "SELECT;\n"
+"""Stands before each script: the driver fails on one that has only comments."""
+_STEPS_BACK = re.compile(r"-(\d+)")
 
 
-def upgrade(dsn: str, revision: str = "head") -> None:
-    """Up to a revision, by default the one this Forager works with."""
-    found = current(dsn)
-    if found is not None and not schema.is_known(found):
-        schema.reject_newer(found, place_of(dsn))
-    with _ALONE, _translate_errors(dsn, revision):
-        command.upgrade(_configuration(dsn), revision)
+async def upgrade(dsn: str) -> None:
+    """Brings a database to the revision this Forager works with."""
+    async with _session(dsn) as connection:
+        await schema.create_if_empty(connection, place_of(dsn))
+        while await _step_up(connection, dsn):
+            pass
 
 
-def downgrade(dsn: str, revision: str) -> None:
-    """Down to a revision, or `-1` for one step, or `base` for none: what the newer ones added is lost."""
-    current(dsn)
-    with _ALONE, _translate_errors(dsn, revision):
-        command.downgrade(_configuration(dsn), revision)
+async def downgrade(dsn: str, revision: str) -> None:
+    """Takes a database back to a revision, `-1` for one step, or `base` for no tables.
+
+    What newer revisions added is lost.
+    """
+    async with _session(dsn) as connection:
+        found = await schema.revision_of(connection)
+        target = _find_target(dsn, revision, found)
+        while await _step_down(connection, dsn, target):
+            pass
 
 
-def current(dsn: str) -> str | None:
-    """The database's revision; None when Forager has no tables there."""
-    return asyncio.run(_read_revision(dsn))
+async def current(dsn: str) -> str | None:
+    """Returns the database's revision; None when Forager has no tables there."""
+    async with _session(dsn) as connection:
+        return await schema.revision_of(connection)
 
 
-async def _read_revision(dsn: str) -> str | None:
+@contextlib.asynccontextmanager
+async def _session(dsn: str) -> AsyncIterator[asyncpg.Connection]:
+    """A connection whose statement ends when this process is killed: the server would finish it otherwise."""
     connection = await connect(dsn, application="forager db")
     try:
-        return await schema.revision_of(connection)
+        with contextlib.suppress(asyncpg.PostgresError):  # not every system can watch its clients
+            await connection.execute(SQL["watch_client"])
+        yield connection
     finally:
         await close(connection)
 
 
-def _configuration(dsn: str) -> Config:
-    configuration = Config()
-    configuration.set_main_option("script_location", str(resources.files("forager.db").joinpath("migrations")))
-    configuration.attributes["dsn"] = dsn
-    return configuration
+async def _step_up(connection: asyncpg.Connection, dsn: str) -> bool:
+    """Runs the next migration; returns False when there is none."""
+    async with connection.transaction():
+        await connection.execute(SQL["lock_schema"], LOCK)
+        applied = await schema.applied_revisions(connection)
+        if not schema.is_known(max(applied)):
+            schema.reject_newer(max(applied), place_of(dsn))
+        schema.check_checksums(applied, place_of(dsn))
+        migration = next((each for each in load_migrations() if each.revision not in applied), None)
+        if migration is None:
+            return False
+        with _translate_errors(dsn, migration.revision, max(applied)):
+            await connection.execute(f"{NOTHING}{migration.up}")
+        await connection.execute(SQL["add_revision"], migration.revision, migration.checksum)
+    return True
+
+
+async def _step_down(connection: asyncpg.Connection, dsn: str, target: str | None) -> bool:
+    """Takes the newest migration back, at last the tables; returns False when the target is reached."""
+    async with connection.transaction():
+        await connection.execute(SQL["lock_schema"], LOCK)
+        found = await schema.revision_of(connection)
+        if found is None or (target is not None and found <= target):
+            return False
+        migration = _find_migration(found)
+        with _translate_errors(dsn, target or "base", found):
+            await connection.execute(SQL["drop_everything"] if migration is None else f"{NOTHING}{migration.down}")
+        if migration is not None:
+            await connection.execute(SQL["delete_revision"], found)
+    return True
+
+
+def _find_target(dsn: str, revision: str, found: str | None) -> str | None:
+    """Returns the revision that is meant, None for no tables. Checks first that there is a way."""
+    if found is not None and not schema.is_known(found):
+        schema.reject_newer(found, place_of(dsn))
+    older: tuple[str | None, ...] = (None, *(each for each in schema.revisions() if found and each <= found))
+    back = _STEPS_BACK.fullmatch(revision)
+    if back and 0 < int(back[1]) < len(older):
+        target = older[-1 - int(back[1])]
+    elif revision == "base" or revision in older:
+        target = None if revision == "base" else revision
+    else:
+        raise _failure(dsn, revision, found, "there is no such older revision")
+    for each in older:
+        migration = _find_migration(each) if each and each > (target or "") else None
+        if migration and migration.down is None:
+            raise _failure(dsn, revision, found, f"the migration {each} has no way back")
+    return target
+
+
+def _find_migration(revision: str) -> Migration | None:
+    """Returns None for the baseline."""
+    return next((each for each in load_migrations() if each.revision == revision), None)
 
 
 @contextlib.contextmanager
-def _translate_errors(dsn: str, revision: str) -> Iterator[None]:
+def _translate_errors(dsn: str, revision: str, found: str) -> Iterator[None]:
     try:
         yield
-    except (CommandError, DBAPIError, asyncpg.PostgresError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise ConfigurationError(
-            f"The database at {place_of(dsn)} could not go to revision {revision!r} and stays as it was: {reason}."
-        ) from None
+    except asyncpg.PostgresError as error:
+        raise _failure(dsn, revision, found, str(error).splitlines()[0].rstrip(".")) from None
+
+
+def _failure(dsn: str, revision: str, found: str | None, reason: str) -> ConfigurationError:
+    place, stays = place_of(dsn), found or "none"
+    return ConfigurationError(
+        f"The database at {place} could not go to revision {revision!r} and stays at {stays}: {reason}."
+    )

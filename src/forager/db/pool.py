@@ -47,6 +47,8 @@ CONNECTION_LOST: tuple[type[BaseException], ...] = (
     DatabaseUnreachableError,
 )
 """What a statement raises when the server went away: `Database.revive`, then try again."""
+STATEMENT_FAILED: tuple[type[BaseException], ...] = (*CONNECTION_LOST, asyncpg.PostgresError)
+"""Whatever a statement may raise; a timeout is an OSError."""
 
 
 async def open_pool(

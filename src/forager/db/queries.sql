@@ -4,45 +4,60 @@
 -- Lets one caller at a time create or migrate a schema, until its transaction ends.
 SELECT pg_advisory_xact_lock($1);
 
--- name: has_versions
--- Whether the table that holds the schema's revision exists. Not by to_regclass: it remembers a table's absence for the
--- whole transaction, although somebody else made it while we waited for the lock.
+-- name: has_table
+-- Whether a table of this name exists. Not by to_regclass: it remembers a table's absence for the whole transaction,
+-- although another process created it while we waited for the lock.
 SELECT EXISTS (
-    SELECT FROM pg_class WHERE relname = 'alembic_version' AND relnamespace = to_regnamespace(current_schema()::text)
+    SELECT FROM pg_class WHERE relname = $1::text AND relnamespace = to_regnamespace(current_schema()::text)
 );
 
--- name: read_version
--- The schema's revision; none after everything was downgraded.
-SELECT max(version_num) FROM alembic_version;
-
--- name: has_window
--- Whether the schema says who may work on it; those before 0023 do not.
-SELECT EXISTS (
-    SELECT FROM pg_class WHERE relname = 'schema_window' AND relnamespace = to_regnamespace(current_schema()::text)
+-- name: create_revisions
+-- The table of the schema's revisions: the last one is the one it has.
+CREATE TABLE IF NOT EXISTS schema_revisions (
+    revision   text        PRIMARY KEY,
+    checksum   text,
+    applied_at timestamptz NOT NULL DEFAULT now()
 );
+
+-- name: list_revisions
+-- The revisions that a schema went through, with the checksums of their scripts; none is known of a first revision that
+-- a later Forager made.
+SELECT revision, checksum FROM schema_revisions;
+
+-- name: add_revision
+-- Marks a revision as reached.
+INSERT INTO schema_revisions (revision, checksum) VALUES ($1, $2);
+
+-- name: delete_revision
+-- Marks a revision as taken back.
+DELETE FROM schema_revisions WHERE revision = $1;
+
+-- name: adopt_unreleased
+-- Marks the last schema before the first release as the first revision; leaves other schemas of that time unmarked.
+DO $$
+BEGIN
+    IF (SELECT max(version_num) = '0036' FROM alembic_version) THEN
+        INSERT INTO schema_revisions (revision, checksum)
+        VALUES ('0001', 'e966c722e50ce511c5d38013606c06aa6cb3432d3df292d0fd6c64e7221f2c43');
+        UPDATE schema_window SET oldest = '0001';
+        DROP TABLE alembic_version;
+    END IF;
+END $$;
+
+-- name: watch_client
+-- Has the server end a statement whose client is gone, within a second.
+SET client_connection_check_interval = '1s';
 
 -- name: read_window
 -- The oldest revision whose Forager may work on this schema.
 SELECT oldest FROM schema_window;
 
--- name: make_versions
--- The same table that Alembic makes.
-CREATE TABLE IF NOT EXISTS alembic_version (
-    version_num varchar(32) NOT NULL,
-    CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
-);
-
--- name: write_version
--- Marks a schema that was created without migrations.
-INSERT INTO alembic_version (version_num) VALUES ($1);
-
 -- name: find_foreign_table
--- The first table where Forager's would go that belongs to neither Forager nor an extension.
+-- The first table where Forager's would go that belongs to no extension.
 SELECT min(c.relname::text)
 FROM pg_class c
 WHERE c.relnamespace = to_regnamespace(current_schema()::text)
   AND c.relkind IN ('r', 'p')
-  AND c.relname <> 'alembic_version'
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e');
 
 -- name: was_used_since

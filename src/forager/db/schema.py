@@ -1,35 +1,32 @@
 """Which schema a database has, and what to do about it: create it in an empty one, refuse one that does not fit.
 
-A fresh database gets `schema.sql` at once, because Alembic takes 1.6 s to import; a test proves that migrations
-lead to the same.
+A fresh database gets `schema.sql` at once; a test proves that migrations lead to the same.
 """
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
-from functools import cache
-from importlib import resources
 from typing import Any, NoReturn
 
 import asyncpg
 
-from forager.db import statements
+from forager.db import migration_files, statements
+from forager.db.migration_files import BASELINE, load_migrations
 from forager.errors import ConfigurationError
 
 SQL = statements.load("forager.db")
 LOCK = 0x466F72616765
 """The advisory lock of whoever creates or migrates a schema."""
-NEEDED = "0036"
+TABLE = "schema_revisions"
+NEEDED = "0001"
 """The oldest schema that every statement of this Forager works on. A revision that only prepares for a later Forager
 need not raise it; a test has PostgreSQL understand all statements on each schema from here on."""
 _NUMBER = re.compile(r"\d{4}")
-_REVISION_FILE = re.compile(r"v(\d{4})_\w+\.py")
 
 
-@cache
 def revisions() -> tuple[str, ...]:
-    """Every revision, oldest first: they are numbered, and their files are named after them."""
-    folder = resources.files("forager.db").joinpath("migrations", "versions")
-    return tuple(sorted(match[1] for file in folder.iterdir() if (match := _REVISION_FILE.fullmatch(file.name))))
+    """Returns every revision, oldest first."""
+    return (BASELINE, *(migration.revision for migration in load_migrations()))
 
 
 def head() -> str:
@@ -50,17 +47,24 @@ def is_newer(revision: str) -> bool:
     return _NUMBER.fullmatch(revision) is not None and revision > head()
 
 
+async def applied_revisions(connection: Any) -> dict[str, str | None]:
+    """Returns the revisions that a database went through, with the checksums of their scripts.
+
+    There are none where Forager has no tables.
+    """
+    if not await connection.fetchval(SQL["has_table"], TABLE):
+        return {}
+    return {row["revision"]: row["checksum"] for row in await connection.fetch(SQL["list_revisions"])}
+
+
 async def revision_of(connection: Any) -> str | None:
-    """The revision of a database; None where Forager has no tables."""
-    if not await connection.fetchval(SQL["has_versions"]):
-        return None
-    found: str | None = await connection.fetchval(SQL["read_version"])
-    return found
+    """Returns the revision of a database; None where Forager has no tables."""
+    return max(await applied_revisions(connection), default=None)
 
 
 async def get_min_revision(connection: Any) -> str | None:
     """The oldest revision whose Forager may work on this schema; None where the schema does not say."""
-    if not await connection.fetchval(SQL["has_window"]):
+    if not await connection.fetchval(SQL["has_table"], "schema_window"):
         return None
     found: str | None = await connection.fetchval(SQL["read_window"])
     return found
@@ -71,7 +75,7 @@ async def create_if_empty(connection: Any, place: str) -> None:
     try:
         async with connection.transaction():
             await connection.execute(SQL["lock_schema"], LOCK)
-            if await revision_of(connection) is None:
+            if await revision_of(connection) is None and not await _adopt(connection, place):
                 await _reject_foreign_tables(connection, place)
                 await _create(connection)
     except (asyncpg.InsufficientPrivilegeError, asyncpg.InvalidSchemaNameError):
@@ -92,10 +96,9 @@ async def _reject_foreign_tables(connection: Any, place: str) -> None:
 async def check_empty(connection: Any, place: str) -> None:
     """Whoever restores wants a database without any table."""
     found = await connection.fetchval(SQL["find_foreign_table"])
-    if found is not None or await connection.fetchval(SQL["has_versions"]):
+    if found is not None:
         raise ConfigurationError(
-            f"The database at {place} is not empty (it has the table {found or 'alembic_version'!r}): "
-            "restore into an empty one."
+            f"The database at {place} is not empty (it has the table {found!r}): restore into an empty one."
         )
 
 
@@ -112,9 +115,37 @@ async def empty(connection: Any, place: str, since: datetime) -> None:
 
 
 async def _create(connection: Any) -> None:
-    await connection.execute(resources.files("forager.db").joinpath("schema.sql").read_text(encoding="utf-8"))
-    await connection.execute(SQL["make_versions"])
-    await connection.execute(SQL["write_version"], head())
+    await connection.execute(migration_files.read_schema())
+    await connection.execute(SQL["create_revisions"])
+    known = migration_files.checksums()
+    await connection.executemany(SQL["add_revision"], [(each, known.get(each)) for each in revisions()])
+
+
+async def _adopt(connection: Any, place: str) -> bool:
+    """Takes over a database that has the last schema before revisions were counted from the first release."""
+    if not await connection.fetchval(SQL["has_table"], "alembic_version"):
+        return False
+    await connection.execute(SQL["create_revisions"])
+    await connection.execute(SQL["adopt_unreleased"])
+    check_checksums(await applied_revisions(connection), place)
+    return True
+
+
+def check_checksums(applied: Mapping[str, str | None], place: str) -> None:
+    """Rejects a database whose schema was made by other scripts than ours. A schema that has become newer is not
+    compared with the baseline, which is not what made it."""
+    known, first = migration_files.checksums(), applied.get(BASELINE)
+    if not applied or (len(applied) == 1 and known.get(BASELINE, first) != first):
+        raise ConfigurationError(
+            f"The database at {place} was made by a Forager from before the first release, whose tables differ: export "
+            "what you need with that one, then start with an empty database."
+        )
+    changed = sorted(each for each in applied.keys() & known.keys() - {BASELINE} if applied[each] != known[each])
+    if changed:
+        raise ConfigurationError(
+            f"The database at {place} was upgraded by another migration {changed[0]} than the one this Forager has: "
+            "install the Forager that upgraded it."
+        )
 
 
 def check_revision(revision: str, place: str, welcome: str | None) -> None:

@@ -1669,7 +1669,7 @@ CREATE TABLE schema_window (
     oldest  text    NOT NULL
 );
 COMMENT ON TABLE schema_window IS 'Owner: db. One row: the oldest revision whose Forager may work on this schema. A migration that takes something away, or asks more of what is written, sets it to its own.';
-INSERT INTO schema_window (oldest) VALUES ('0030');
+INSERT INTO schema_window (oldest) VALUES ('0001');
 
 -- Lists by filter ----------------------------------------------------------------------------------------------------
 -- Rare values only, where a table is written much: a page that is read without trouble is in none of those by status, outcome and error for good.

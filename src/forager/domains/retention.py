@@ -6,6 +6,7 @@ Each statement is a transaction, and may be stopped after any of them.
 from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.query import Query, fetch_one
 
 SQL = statements.load("forager.domains", "retention.sql")
 MOVES_STAY = 20
@@ -18,18 +19,22 @@ class Gone(NamedTuple):
     """Of the last domain that was looked at; None: there was none left."""
 
 
+DROP_ROBOTS_REQUESTS = Query(SQL["drop_robots_requests"], Gone)
+DROP_MOVES = Query(SQL["drop_moves"], Gone)
+
+
 async def drop_robots_requests(conn: Any, *, after: int, domains: int, kept_s: float) -> Gone:
     async with conn.transaction():
         await conn.execute(SQL["allow"])
-        return Gone(*await conn.fetchrow(SQL["drop_robots_requests"], after, domains, kept_s))
+        return await DROP_ROBOTS_REQUESTS.one(conn, after, domains, kept_s)
 
 
 async def drop_moves(conn: Any, *, after: int, domains: int, kept_s: float, refresh_every_s: float) -> Gone:
     async with conn.transaction():
         await conn.execute(SQL["allow"])
-        return Gone(*await conn.fetchrow(SQL["drop_moves"], after, domains, kept_s, refresh_every_s, MOVES_STAY))
+        return await DROP_MOVES.one(conn, after, domains, kept_s, refresh_every_s, MOVES_STAY)
 
 
 async def count_old(conn: Any, *, robots_s: float, moves_s: float, refresh_every_s: float) -> dict[str, int]:
     """Table → how many of its rows would go now."""
-    return dict(await conn.fetchrow(SQL["count_old"], robots_s, moves_s, refresh_every_s, MOVES_STAY))
+    return dict(await fetch_one(conn, SQL["count_old"], robots_s, moves_s, refresh_every_s, MOVES_STAY))

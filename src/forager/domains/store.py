@@ -3,14 +3,45 @@
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
+from forager.db.query import BulkCommand, Query
+from forager.db.types import Connection
 from forager.domains.cooldown import sign_moves
+from forager.domains.rows import (
+    DomainName,
+    ExcessLeases,
+    HeldLease,
+    LastmodCounts,
+    NextReady,
+    ReleaseColumns,
+    RenewedLease,
+    ScoredDomains,
+    StoredRobots,
+    VisitColumns,
+)
 from forager.frontier.models import Lease
 from forager.urls.domain import registrable
 
 SQL = statements.load("forager.domains")
+ADD_SEED_DOMAINS = Query(SQL["add_seed_domains"], DomainName)
+FIND_DOMAINS = Query(SQL["find_domains"], DomainName)
+ALLOW_NETWORKS = Query(SQL["allow_networks"], int)
+HOLD_LEASES = Query(SQL["hold_leases"], HeldLease)
+LASTMODS_OF = Query(SQL["lastmods_of"], LastmodCounts)
+WITHOUT_LINKS = Query(SQL["without_links"], int)
+COUNT_VISITS = BulkCommand(SQL["count_visits"], VisitColumns)
+RENEW_LEASES = Query(SQL["renew_leases"], RenewedLease)
+SURPLUS = Query(SQL["surplus"], ExcessLeases)
+RELEASE = BulkCommand(SQL["release"], ReleaseColumns)
+FREE_LOST_LEASES = Query(SQL["free_lost_leases"], DomainName)
+FIND_ROBOTS = Query(SQL["find_robots"], StoredRobots)
+FORGIVE_UNREACHABLE = Query(SQL["forgive_unreachable"], bool)
+SITEMAPS_OF_RUN = Query(SQL["sitemaps_of_run"], str)
+NEXT_READY = Query(SQL["next_ready"], NextReady)
+SCORE_DOMAINS = Query(SQL["score_domains"], ScoredDomains)
+SCORE_IMAGINED = Query(SQL["score_imagined"], float)
 PUT_OFF_S = 5.0
 """A crawl does not stay for a try that was put off for longer: it keeps in the queue."""
 
@@ -125,7 +156,7 @@ class Keeping:
     """False: in the order they were met."""
 
 
-async def add_domains(conn: Any, bases: Mapping[str, str], *, source: str, run: int | None) -> None:
+async def add_domains(conn: Connection, bases: Mapping[str, str], *, source: str, run: int | None) -> None:
     """Domains by name with the URL they were met at; known ones stay as they are."""
     names = sorted(bases)
     if names:
@@ -134,13 +165,13 @@ async def add_domains(conn: Any, bases: Mapping[str, str], *, source: str, run: 
 
 
 async def add_seed_domains(
-    conn: Any, seeded: Mapping[str, Seeded], *, source: str, run: int | None, is_scored: bool
+    conn: Connection, seeded: Mapping[str, Seeded], *, source: str, run: int | None, is_scored: bool
 ) -> dict[str, int]:
     """Domains by name; answers the ids of those that are new, in whose counters the pages are already."""
     if not seeded:
         return {}
-    rows = await conn.fetch(
-        SQL["add_seed_domains"],
+    added = await ADD_SEED_DOMAINS.fetch(
+        conn,
         list(seeded),
         [registrable(name) for name in seeded],
         [domain.base_url for domain in seeded.values()],
@@ -150,202 +181,229 @@ async def add_seed_domains(
         run,
         is_scored,
     )
-    return {row["name"]: row["id"] for row in rows}
+    return {domain.name: domain.id for domain in added}
 
 
-async def raise_ranks(conn: Any, ranks: Mapping[int, int]) -> None:
+async def raise_ranks(conn: Connection, ranks: Mapping[int, int]) -> None:
     if ranks:
         await conn.execute(SQL["raise_ranks"], list(ranks), list(ranks.values()))
 
 
-async def stream_names(conn: Any, run: int) -> AsyncIterator[tuple[str, str]]:
+async def stream_names(conn: Connection, run: int) -> AsyncIterator[tuple[str, str]]:
     """Name and registrable domain of a run's domains, which may be millions. Needs an open transaction."""
     async for row in conn.cursor(SQL["names_of_run"], run, prefetch=5000):
         yield row["name"], row["parent_domain"]
 
 
-async def stream_known_names(conn: Any, after: int) -> AsyncIterator[tuple[int, str]]:
+async def stream_known_names(conn: Connection, after: int) -> AsyncIterator[tuple[int, str]]:
     """Id and name of all domains that are there for their pages and came after this one, oldest first. Needs an open
     transaction."""
     async for row in conn.cursor(SQL["known_names"], after, prefetch=5000):
         yield row["id"], row["name"]
 
 
-async def adopt_strays(conn: Any, run: int, *, limit: int) -> int:
+async def adopt_strays(conn: Connection, run: int, *, limit: int) -> int:
     """How many domains that no running run has are the standing run's now."""
     adopted: int = await conn.fetchval(SQL["adopt_strays"], run, limit)
     return adopted
 
 
-async def find_domains(conn: Any, names: Iterable[str]) -> dict[str, int]:
-    return {row["name"]: row["id"] for row in await conn.fetch(SQL["find_domains"], list(names))}
+async def find_domains(conn: Connection, names: Iterable[str]) -> dict[str, int]:
+    return {domain.name: domain.id for domain in await FIND_DOMAINS.fetch(conn, list(names))}
 
 
-async def count_discovered(conn: Any, pages: Mapping[int, int], *, run: int | None) -> None:
+async def count_discovered(conn: Connection, pages: Mapping[int, int], *, run: int | None) -> None:
     if pages:
         await conn.execute(SQL["count_discovered"], list(pages), list(pages.values()), run)
 
 
-async def wake_due(conn: Any, run: int) -> None:
+async def wake_due(conn: Connection, run: int) -> None:
     await conn.execute(SQL["wake_due"], run)
 
 
-async def wake(conn: Any, domain_ids: Iterable[int]) -> None:
+async def wake(conn: Connection, domain_ids: Iterable[int]) -> None:
     await conn.execute(SQL["wake"], list(domain_ids))
 
 
-async def count_reopened(conn: Any, pages: Mapping[int, int]) -> None:
+async def count_reopened(conn: Connection, pages: Mapping[int, int]) -> None:
     if pages:
         await conn.execute(SQL["count_reopened"], list(pages), list(pages.values()))
 
 
-async def wake_unreachable(conn: Any, names: Sequence[str]) -> None:
+async def wake_unreachable(conn: Connection, names: Sequence[str]) -> None:
     await conn.execute(SQL["wake_unreachable"], names)
 
 
-async def allow_networks(conn: Any, names: Sequence[str], networks: Sequence[str]) -> list[int]:
+async def allow_networks(conn: Connection, names: Sequence[str], networks: Sequence[str]) -> list[int]:
     """Stores what may be dialled for these domains besides public addresses. Returns their ids."""
-    return [row["id"] for row in await conn.fetch(SQL["allow_networks"], list(names), list(networks))]
+    return await ALLOW_NETWORKS.fetch(conn, list(names), list(networks))
 
 
-async def adopt_domains(conn: Any, run: int, *, names: Sequence[str], parents: Sequence[str], everything: bool) -> None:
+async def adopt_domains(
+    conn: Connection, run: int, *, names: Sequence[str], parents: Sequence[str], everything: bool
+) -> None:
     await conn.execute(SQL["adopt_domains"], run, names, parents, everything)
 
 
-async def hold_leases(conn: Any, leases: Iterable[tuple[int, int]], *, worker: int) -> dict[tuple[int, int], bool]:
+async def hold_leases(
+    conn: Connection, leases: Iterable[tuple[int, int]], *, worker: int
+) -> dict[tuple[int, int], bool]:
     """Of these (domain, version), those that are still ours, each with whether we may go on with it.
 
     Their rows stay locked until the transaction ends.
     """
     pairs = sorted(set(leases))
-    rows = await conn.fetch(
-        SQL["hold_leases"], [domain for domain, _ in pairs], [version for _, version in pairs], worker
-    )
-    return {(row["id"], row["version"]): row["may_go_on"] for row in rows}
+    held = await HOLD_LEASES.fetch(conn, [domain for domain, _ in pairs], [version for _, version in pairs], worker)
+    return {(lease.id, lease.version): lease.may_go_on for lease in held}
 
 
-async def lastmods_of(conn: Any, domain_id: int) -> tuple[int, int]:
+async def lastmods_of(conn: Connection, domain_id: int) -> tuple[int, int]:
     """What its sitemaps claimed of changes so far, and how much of it was true."""
-    row = await conn.fetchrow(SQL["lastmods_of"], domain_id)
-    return row["lastmod_claims"], row["lastmod_truths"]
+    return await LASTMODS_OF.one(conn, domain_id)
 
 
-async def count_lastmods(conn: Any, tested: Mapping[int, tuple[int, int]]) -> None:
+async def count_lastmods(conn: Connection, tested: Mapping[int, tuple[int, int]]) -> None:
     """Domain → claims, and how many of them were true."""
     claims, truths = zip(*tested.values(), strict=True)
     await conn.execute(SQL["count_lastmods"], list(tested), list(claims), list(truths))
 
 
-async def without_links(conn: Any, domain_ids: Iterable[int]) -> set[int]:
-    return {row["id"] for row in await conn.fetch(SQL["without_links"], list(domain_ids))}
+async def without_links(conn: Connection, domain_ids: Iterable[int]) -> set[int]:
+    return set(await WITHOUT_LINKS.fetch(conn, list(domain_ids)))
 
 
 async def count_visits(
-    conn: Any, visits: Mapping[int, Visits], standings: Mapping[int, Standing], *, lease_s: float
+    conn: Connection, visits: Mapping[int, Visits], standings: Mapping[int, Standing], *, lease_s: float
 ) -> None:
     """A domain without a standing keeps the one it has."""
     counts = visits.values()
-    await conn.execute(
-        SQL["count_visits"],
-        list(visits),
-        [count.closed for count in counts],
-        [count.ok for count in counts],
-        [count.errors for count in counts],
-        [count.retries for count in counts],
-        [count.depth for count in counts],
-        [count.streak for count in counts],
-        [count.streak_code for count in counts],
-        [count.is_new_streak for count in counts],
-        lease_s,
-        *_columns([standings.get(domain) for domain in visits]),
-        [count.images for count in counts],
+    standing = _standing_columns([standings.get(domain) for domain in visits])
+    columns = VisitColumns(
+        domain_id=list(visits),
+        closed=[count.closed for count in counts],
+        ok=[count.ok for count in counts],
+        errors=[count.errors for count in counts],
+        retries=[count.retries for count in counts],
+        depth=[count.depth for count in counts],
+        streak=[count.streak for count in counts],
+        streak_code=[count.streak_code for count in counts],
+        is_new_streak=[count.is_new_streak for count in counts],
+        lease_s=lease_s,
+        wait_s=standing.wait_s,
+        delay_s=standing.delay_s,
+        extra_s=standing.extra_s,
+        response_s=standing.response_s,
+        breaker_state=standing.breaker_state,
+        breaker_failures=standing.breaker_failures,
+        open_s=standing.open_s,
+        resets=standing.resets,
+        images=[count.images for count in counts],
+    )
+    await COUNT_VISITS.execute(conn, columns)
+
+
+class _StandingColumns(NamedTuple):
+    wait_s: list[float | None]
+    delay_s: list[float | None]
+    extra_s: list[float | None]
+    response_s: list[float | None]
+    breaker_state: list[str | None]
+    breaker_failures: list[int | None]
+    open_s: list[float | None]
+    resets: list[int | None]
+
+
+def _standing_columns(standings: Sequence[Standing | None]) -> _StandingColumns:
+    return _StandingColumns(
+        wait_s=[known.wait_s if known else None for known in standings],
+        delay_s=[known.delay_s if known else None for known in standings],
+        extra_s=[known.extra_s if known else None for known in standings],
+        response_s=[known.response_s if known else None for known in standings],
+        breaker_state=[known.breaker_state if known else None for known in standings],
+        breaker_failures=[known.breaker_failures if known else None for known in standings],
+        open_s=[known.breaker_open_s if known else None for known in standings],
+        resets=[known.breaker_resets if known else None for known in standings],
     )
 
 
-def _columns(standings: Sequence[Standing | None]) -> tuple[list[Any], ...]:
-    """One list per column, in the order the statements take them."""
-    return (
-        [known.wait_s if known else None for known in standings],
-        [known.delay_s if known else None for known in standings],
-        [known.extra_s if known else None for known in standings],
-        [known.response_s if known else None for known in standings],
-        [known.breaker_state if known else None for known in standings],
-        [known.breaker_failures if known else None for known in standings],
-        [known.breaker_open_s if known else None for known in standings],
-        [known.breaker_resets if known else None for known in standings],
-    )
-
-
-async def count_claims(conn: Any, pages: Mapping[int, int]) -> None:
+async def count_claims(conn: Connection, pages: Mapping[int, int]) -> None:
     if pages:
         await conn.execute(SQL["count_claims"], list(pages), list(pages.values()))
 
 
-async def return_claims(conn: Any, freed: Sequence[tuple[int, int, int]]) -> None:
+async def return_claims(conn: Connection, freed: Sequence[tuple[int, int, int]]) -> None:
     """Run, domain, pages."""
     if freed:
         await conn.execute(SQL["return_claims"], *map(list, zip(*freed, strict=True)))
 
 
-async def renew_leases(conn: Any, *, worker: int, lease_s: float) -> dict[tuple[int, int], LeaseRenewal]:
+async def renew_leases(conn: Connection, *, worker: int, lease_s: float) -> dict[tuple[int, int], LeaseRenewal]:
     """(Domain, version) of everything this worker still holds, each with what an operator said of it meanwhile."""
-    rows = await conn.fetch(SQL["renew_leases"], worker, lease_s)
-    return {(row["id"], row["version"]): LeaseRenewal(row["may_go_on"], row["breaker_resets"]) for row in rows}
+    renewed = await RENEW_LEASES.fetch(conn, worker, lease_s)
+    return {(lease.id, lease.version): LeaseRenewal(lease.may_go_on, lease.breaker_resets) for lease in renewed}
 
 
-async def surplus(conn: Any, *, worker: int, run: int, heard_s: float) -> tuple[list[int], dict[int, int]]:
+async def surplus(conn: Connection, *, worker: int, run: int, heard_s: float) -> tuple[list[int], dict[int, int]]:
     """Domains this worker could spare, and how many each of those workers holds who have next to nothing."""
-    row = await conn.fetchrow(SQL["surplus"], worker, run, heard_s)
-    return (row["domains"], dict(zip(row["workers"], row["held"], strict=True))) if row else ([], {})
+    found = await SURPLUS.first(conn, worker, run, heard_s)
+    return (found.domains, dict(zip(found.workers, found.held, strict=True))) if found else ([], {})
 
 
 async def release(
-    conn: Any,
+    conn: Connection,
     releases: Sequence[Release],
     *,
     max_depth: int,
     patterns: tuple[list[str] | None, list[str] | None, list[str] | None],
     keeping: Keeping,
 ) -> None:
-    await conn.execute(
-        SQL["release"],
-        [release.lease.domain_id for release in releases],
-        [release.wait_s for release in releases],
-        [release.rest_s for release in releases],
-        [release.reason_code for release in releases],
-        [release.reason for release in releases],
-        max_depth,
-        *patterns,
-        [release.status for release in releases],
-        keeping.most_returns,
-        keeping.refresh_every_s,
-        keeping.is_scored,
-        [release.is_spent for release in releases],
-        [release.is_fallback for release in releases],
-        *_columns([release.standing for release in releases])[1:],
+    scope, include, exclude = patterns
+    standing = _standing_columns([release.standing for release in releases])
+    columns = ReleaseColumns(
+        domain_id=[release.lease.domain_id for release in releases],
+        wait_s=[release.wait_s for release in releases],
+        rest_s=[release.rest_s for release in releases],
+        reason_code=[release.reason_code for release in releases],
+        reason=[release.reason for release in releases],
+        max_depth=max_depth,
+        scope_patterns=scope,
+        include_patterns=include,
+        exclude_patterns=exclude,
+        status=[release.status for release in releases],
+        most_returns=keeping.most_returns,
+        refresh_every_s=keeping.refresh_every_s,
+        is_scored=keeping.is_scored,
+        is_spent=[release.is_spent for release in releases],
+        is_fallback=[release.is_fallback for release in releases],
+        delay_s=standing.delay_s,
+        extra_s=standing.extra_s,
+        response_s=standing.response_s,
+        breaker_state=standing.breaker_state,
+        breaker_failures=standing.breaker_failures,
+        open_s=standing.open_s,
+        resets=standing.resets,
     )
+    await RELEASE.execute(conn, columns)
 
 
 async def free_lost_leases(
-    conn: Any, *, dead_after_s: float, delay_s: float, strays_of: int | None = None
+    conn: Connection, *, dead_after_s: float, delay_s: float, strays_of: int | None = None
 ) -> dict[int, str]:
     """Id and name of the domains that were taken from dead or silent workers, and from one that knows of no lease.
 
     `delay_s` is the pace a successor keeps.
     """
-    rows = await conn.fetch(SQL["free_lost_leases"], dead_after_s, delay_s, strays_of)
-    return {row["id"]: row["name"] for row in rows}
+    return dict(await FREE_LOST_LEASES.fetch(conn, dead_after_s, delay_s, strays_of))
 
 
-async def find_robots(conn: Any, domain_ids: Sequence[int]) -> list[RobotsCopy]:
-    rows = await conn.fetch(SQL["find_robots"], domain_ids)
+async def find_robots(conn: Connection, domain_ids: Sequence[int]) -> list[RobotsCopy]:
     return [
-        RobotsCopy(row["domain_id"], row["origin"], row["robots_txt"], row["robots_status_code"], None, row["ttl_s"])
-        for row in rows
+        RobotsCopy(copy.domain_id, copy.origin, copy.robots_txt, copy.robots_status_code, None, copy.ttl_s)
+        for copy in await FIND_ROBOTS.fetch(conn, domain_ids)
     ]
 
 
-async def store_robots(conn: Any, copies: Sequence[RobotsCopy]) -> None:
+async def store_robots(conn: Connection, copies: Sequence[RobotsCopy]) -> None:
     """Of an origin that was asked twice, as by a worker that lost a lease and got it again, the last copy."""
     last = {(copy.domain_id, copy.origin): copy for copy in copies}.values()
     await conn.execute(
@@ -368,25 +426,25 @@ async def store_robots(conn: Any, copies: Sequence[RobotsCopy]) -> None:
     )
 
 
-async def forgive_unreachable(conn: Any, domain_ids: Sequence[int]) -> int:
+async def forgive_unreachable(conn: Connection, domain_ids: Sequence[int]) -> int:
     """Forgets failures of these domains that our own network caused; returns how many were resting for them."""
     await sign_moves(conn, by="worker", reason_code="network_back", reason="our own network was down, not the site")
-    return sum(row["was_resting"] for row in await conn.fetch(SQL["forgive_unreachable"], domain_ids))
+    return sum(await FORGIVE_UNREACHABLE.fetch(conn, domain_ids))
 
 
 async def count_waiting(
-    conn: Any, run: int, *, labels: Sequence[str] = (), most: int, max_pages_per_domain: int | None = None
+    conn: Connection, run: int, *, labels: Sequence[str] = (), most: int, max_pages_per_domain: int | None = None
 ) -> int:
     """Returns how many domains of a run could be leased now, up to `most` for each label."""
     found: int = await conn.fetchval(SQL["count_waiting"], run, ["", *labels], most, max_pages_per_domain)
     return found
 
 
-async def sitemaps_of_run(conn: Any, run: int, *, limit: int) -> tuple[str, ...]:
-    return tuple(row["url"] for row in await conn.fetch(SQL["sitemaps_of_run"], run, limit))
+async def sitemaps_of_run(conn: Connection, run: int, *, limit: int) -> tuple[str, ...]:
+    return tuple(await SITEMAPS_OF_RUN.fetch(conn, run, limit))
 
 
-async def note_waits(conn: Any, waits: Sequence[tuple[tuple[int, int], str, float]], *, worker: int) -> None:
+async def note_waits(conn: Connection, waits: Sequence[tuple[tuple[int, int], str, float]], *, worker: int) -> None:
     """Stores why leased domains make no request now, and for how many seconds."""
     tokens, reasons, seconds = zip(*waits, strict=True)
     ids, versions = zip(*tokens, strict=True)
@@ -394,7 +452,7 @@ async def note_waits(conn: Any, waits: Sequence[tuple[tuple[int, int], str, floa
 
 
 async def next_ready(
-    conn: Any,
+    conn: Connection,
     run: int,
     *,
     max_pages_per_domain: int | None,
@@ -405,22 +463,20 @@ async def next_ready(
     """Whether any domain of the run is leased, and in how many seconds the next one may be claimed by a worker with
     these labels (None: never). What was put off for longer than `put_off_s`, or is due later
     than in `within_s`, is not waited for."""
-    row = await conn.fetchrow(SQL["next_ready"], run, max_pages_per_domain, ["", *labels], put_off_s, within_s)
-    return row["is_held"], row["wait_s"]
+    return await NEXT_READY.one(conn, run, max_pages_per_domain, ["", *labels], put_off_s, within_s)
 
 
-async def score_domains(conn: Any, *, after: int, limit: int, is_scored: bool) -> tuple[int | None, int]:
+async def score_domains(conn: Connection, *, after: int, limit: int, is_scored: bool) -> tuple[int | None, int]:
     """The last domain that was looked at, None when there was none, and how many scores were written."""
-    row = await conn.fetchrow(SQL["score_domains"], after, limit, is_scored)
-    return row["last_id"], row["written"]
+    return await SCORE_DOMAINS.one(conn, after, limit, is_scored)
 
 
-async def score_imagined(conn: Any, ranks: Sequence[int], pages: Sequence[int]) -> list[float]:
+async def score_imagined(conn: Connection, ranks: Sequence[int], pages: Sequence[int]) -> list[float]:
     """Of domains that do not exist, by the formula of those that do."""
-    return [row[0] for row in await conn.fetch(SQL["score_imagined"], ranks, pages)]
+    return await SCORE_IMAGINED.fetch(conn, ranks, pages)
 
 
-async def score_domain(conn: Any, domain_id: int, *, is_scored: bool) -> float | None:
+async def score_domain(conn: Connection, domain_id: int, *, is_scored: bool) -> float | None:
     """Its new score; None where it stands still and has none."""
     score: float | None = await conn.fetchval(SQL["score_domain"], domain_id, is_scored)
     return score

@@ -10,7 +10,7 @@ outcomes gather in the write buffer, which is bounded, and no request leaves wit
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import asyncpg
 
@@ -18,20 +18,25 @@ from forager import clock
 from forager.db.cancelled import give_up_if_cancelled
 from forager.db.database import Database
 from forager.db.pool import CONNECTION_LOST
+from forager.db.types import Connection
 from forager.errors import DatabaseUnreachableError, UserError
 from forager.observe import log
 
 T = TypeVar("T")
 
-AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
-UNWRITABLE = (
+AGAIN: tuple[type[BaseException], ...] = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.LockNotAvailableError,
+)
+UNWRITABLE: tuple[type[BaseException], ...] = (
     asyncpg.DiskFullError,
     asyncpg.OutOfMemoryError,
     asyncpg.ReadOnlySQLTransactionError,  # a fail-over, or an administrator, made it read-only
     asyncpg.PostgresSystemError,  # its files cannot be read or written
 )
 """What a statement raises when the server answers and takes no writes."""
-AWAY = (
+AWAY: tuple[type[BaseException], ...] = (
     *CONNECTION_LOST,
     *UNWRITABLE,
     asyncpg.OperatorInterventionError,
@@ -45,7 +50,7 @@ SILENCE_S = 5.0
 
 
 async def in_transaction(
-    database: Database, work: Callable[[Any], Awaitable[T]], *, give_up_after_s: float | None = None
+    database: Database, work: Callable[[Connection], Awaitable[T]], *, give_up_after_s: float | None = None
 ) -> T:
     """Run `work` in a transaction until it is committed."""
     since = clock.monotonic()
@@ -88,7 +93,7 @@ def unavailable_message(error: BaseException) -> str:
             return f"The database did not come back: {reason}."
 
 
-async def _try_once(database: Database, work: Callable[[Any], Awaitable[T]]) -> T:
+async def _try_once(database: Database, work: Callable[[Connection], Awaitable[T]]) -> T:
     timer = asyncio.get_running_loop().call_later(SILENCE_S, _log_timeout)
     try:
         async with database.pool.acquire() as conn, conn.transaction():

@@ -3,18 +3,18 @@
 from typing import Any
 
 from forager.config.settings import Settings
-from forager.dispatch import jobs as dispatch
+from forager.dispatch.jobs import DispatchJob
 from forager.explain.check import Verdict, check
 from forager.explain.deep_check import Deep, DeepOrder, check_deep
 from forager.explain.repair import Mended, RepairOrder, carry_out
 from forager.retention.service import cold_folder, get_cold_bucket
-from forager.runtime.schedule import DUTIES
-from forager.search.jobs import server as search_server
+from forager.runtime.schedule import JOBS as ALL_JOBS
+from forager.search.jobs.server import SearchServerJob
 from forager.storage.factory import place_of
 
-SOMETIMES = frozenset({dispatch.NAME, search_server.NAME})
+SOMETIMES = frozenset({DispatchJob.name, SearchServerJob.name})
 """Jobs that only some instances have."""
-JOBS = tuple(sorted(set(DUTIES) - SOMETIMES))
+JOBS = tuple(sorted({job.name for job in ALL_JOBS} - SOMETIMES))
 
 
 async def look(pool: Any, settings: Settings, *, deep: bool = False) -> list[Verdict]:

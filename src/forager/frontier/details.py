@@ -15,10 +15,14 @@ import orjson
 from isal import isal_zlib
 
 from forager.db import statements
+from forager.db.query import BulkCommand
+from forager.db.types import Connection
 from forager.frontier.models import Outcome
+from forager.frontier.rows import DetailColumns
 from forager.parsing.models import Reading
 
 SQL = statements.load("forager.frontier", "details.sql")
+RECORD_DETAILS = BulkCommand(SQL["record_details"], DetailColumns)
 MOST_BYTES = 65_536
 """Of the structured data of one page, before it is compressed. Of 1,449 real pages none has more; the mean is 4 KB."""
 MOST_CUT_BYTES = 1_000_000
@@ -111,7 +115,7 @@ def _truncate_items(structured_data: bytes) -> bytes:
     return b"[" + b",".join(kept) + b"]" if kept else b""
 
 
-async def record_details(conn: Any, outcomes: Sequence[Outcome]) -> None:
+async def record_details(conn: Connection, outcomes: Sequence[Outcome]) -> None:
     """Details of pages that were read, one statement for all; older ones of a page that has none are removed."""
     rows: list[tuple[int, Details]] = []
     emptied: list[int] = []
@@ -124,16 +128,23 @@ async def record_details(conn: Any, outcomes: Sequence[Outcome]) -> None:
         else:
             emptied.append(outcome.target.page_id)
     if rows or emptied:
-        columns = zip(*[details for _, details in rows], strict=True) if rows else ([] for _ in Details._fields)
-        await conn.execute(
-            SQL["record_details"],
-            [page_id for page_id, _ in rows],
-            *map(list, columns),
-            [details.content_hash for _, details in rows],
-            emptied,
+        columns = DetailColumns(
+            page_id=[page_id for page_id, _ in rows],
+            headline=[details.headline for _, details in rows],
+            site_name=[details.site_name for _, details in rows],
+            section=[details.section for _, details in rows],
+            tags=[details.tags for _, details in rows],
+            rating=[details.rating for _, details in rows],
+            rating_count=[details.rating_count for _, details in rows],
+            published_on=[details.published_on for _, details in rows],
+            modified_on=[details.modified_on for _, details in rows],
+            structured_data=[details.structured_data for _, details in rows],
+            content_hash=[details.content_hash for _, details in rows],
+            emptied=emptied,
         )
+        await RECORD_DETAILS.execute(conn, columns)
 
 
-async def get_structured_data(conn: Any, page_id: int) -> list[dict[str, Any]]:
+async def get_structured_data(conn: Connection, page_id: int) -> list[dict[str, Any]]:
     """All items of one page; none where it has none, or is not known."""
     return unpack_items(await conn.fetchval(SQL["find_structured_data"], page_id))

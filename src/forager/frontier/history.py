@@ -3,12 +3,13 @@
 The database lets them go only while their slice says `moving`, which it does once its file was verified.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.query import Query
 
 SQL = statements.load("forager.frontier", "history.sql")
 LOCK = 0x466F72436F6C64
@@ -87,6 +88,13 @@ class Slice:
     restored: int
 
 
+class BegunPart(NamedTuple):
+    """A part of the archive that is going to be written, with the schema's revision."""
+
+    id: int
+    revision: str
+
+
 class Restored(NamedTuple):
     """A visit that was read back."""
 
@@ -137,7 +145,7 @@ async def copy_old(
     *,
     after: int,
     limit: int,
-    output: Callable[[bytes], Awaitable[None]],
+    output: Callable[[bytes], Coroutine[Any, Any, None]],
 ) -> None:
     """As CSV with a header, in id order."""
     what: tuple[object, ...]
@@ -148,10 +156,11 @@ async def copy_old(
     await conn.copy_from_query(SQL[statement], *what, output=output, format="csv", header=True)
 
 
-async def begin_slice(conn: Any, kind: str, month: date, *, by: str) -> tuple[int, str]:
-    """Its number, and the schema's revision."""
-    row = await conn.fetchrow(SQL["begin_slice"], kind, month, by)
-    return row["id"], row["revision"]
+BEGIN_SLICE = Query(SQL["begin_slice"], BegunPart)
+
+
+async def begin_slice(conn: Any, kind: str, month: date, *, by: str) -> BegunPart:
+    return await BEGIN_SLICE.one(conn, kind, month, by)
 
 
 async def seal_slice(

@@ -63,7 +63,7 @@ SELECT pg_advisory_unlock($1);
 -- name: begin_slice
 -- A slice that is going to be written; nothing of it left yet.
 INSERT INTO cold_slices (kind, month, revision, created_by)
-VALUES ($1, $2, (SELECT max(version_num) FROM alembic_version), $3) RETURNING id, revision;
+VALUES ($1, $2, (SELECT max(revision) FROM schema_revisions), $3) RETURNING id, revision;
 
 -- name: seal_slice
 -- Its file is written, durable, and was read back: from now on its visits may leave.

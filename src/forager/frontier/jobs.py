@@ -1,7 +1,7 @@
-"""What a request must be worth in each adaptive domain, so that its revisits keep within their budget.
+"""Sets what a request must be worth in each adaptive domain, so that its revisits keep within their budget.
 
-Made from the rates of change its pages were seen to have. Without a budget of its own a domain spends a small part of
-what its pace would allow.
+Computed from the rates of change that were observed for its pages. A domain without a budget of its own spends a small
+part of what its pace would allow.
 """
 
 import asyncio
@@ -14,30 +14,34 @@ from forager.domains.portions import portions
 from forager.frontier import revisits
 from forager.frontier.revisit import DAY_S, change_rate, initial_interval, price_for
 from forager.frontier.revisits import Sample
-from forager.scheduler.config import SchedulerConfig
+from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 
-NAME = "revisit_price"
-EVERY_S = 3600.0
 FREQUENCY_S = DAY_S
-"""How often a page is thought to change when nothing is known, not even its domain's frequency."""
+"""Assumed interval of changes when nothing is known, not even the frequency of the domain."""
 PART_OF_PACE = 0.05
 SHORTEST_DELAY_S = 0.1
-"""A domain without pace has no natural budget; it gets that of a fast one."""
+"""A domain without a delay has no natural budget; it gets that of a fast one."""
 MOST_SAMPLED = 2000
-"""Pages of one domain that are looked at: enough for a few percent, and a tenth of a second to compute."""
+"""Pages read of one domain: enough for an error of a few percent, and computed in a tenth of a second."""
 BATCH = 500
 
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:
-    priced = last = 0
-    while found := await cooldown.find_adaptive(conn, after=last, limit=BATCH):
-        for portion in portions(found, most_pages=50_000, most_domains=BATCH):
-            prices = await _price(conn, portion, order.delay_s)
-            await cooldown.set_prices(conn, prices)
-            priced += len(prices)
-        last = found[-1].id
-    return f"{things(priced, 'price')} set"
+class RevisitPriceJob(Job):
+    name = "revisit_price"
+    interval_s = 3600.0
+    loop = Loop.SLOW
+
+    async def run(self, context: JobContext) -> str:
+        conn = context.connection
+        priced = last = 0
+        while found := await cooldown.find_adaptive(conn, after=last, limit=BATCH):
+            for portion in portions(found, most_pages=50_000, most_domains=BATCH):
+                prices = await _price(conn, portion, context.settings.politeness.delay)
+                await cooldown.set_prices(conn, prices)
+                priced += len(prices)
+            last = found[-1].id
+        return f"{things(priced, 'price')} set"
 
 
 async def _price(conn: Any, domains: Sequence[Adaptive], delay_s: float) -> dict[int, float]:
@@ -49,7 +53,7 @@ async def _price(conn: Any, domains: Sequence[Adaptive], delay_s: float) -> dict
 
 
 def price_of(domain: Adaptive, sample: Sample, delay_s: float) -> float:
-    """The sample pays with its share of the domain's budget."""
+    """Returns the price at which the sample spends its share of the budget of the domain."""
     prior_s = initial_interval(domain.revisit_every_s or FREQUENCY_S, domain.price)
     rates = [change_rate(*watch, prior_interval_s=prior_s) for watch in sample.watches]
     share = sample.looked_at / max(domain.pages, sample.looked_at)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.query import Query, fetch_one
 
 SQL = statements.load("forager.frontier", "purge.sql")
 
@@ -29,8 +30,26 @@ class PurgeResult(NamedTuple):
     """Snapshots that their visits referred to."""
 
 
+class TakenTasks(NamedTuple):
+    closed: int
+    open: int
+
+
+class DroppedPages(NamedTuple):
+    known: int
+    waiting: int
+
+
+FIND_PAGES = Query(SQL["find_pages"], int)
+BODIES_OF_PAGES = Query(SQL["bodies_of_pages"], str)
+TASKS_OF_PAGES = Query(SQL["tasks_of_pages"], int)
+TAKE_TASKS = Query(SQL["take_tasks"], TakenTasks)
+DROP_PAGES = Query(SQL["drop_pages"], DroppedPages)
+FIND_HISTORY = Query(SQL["find_history"], int)
+
+
 async def find_pages(conn: Any, domain_id: int, text: str | None, *, after: int, limit: int) -> list[int]:
-    return [row["id"] for row in await conn.fetch(SQL["find_pages"], domain_id, after, text, limit)]
+    return await FIND_PAGES.fetch(conn, domain_id, after, text, limit)
 
 
 async def has_history(conn: Any, domain: str) -> bool:
@@ -39,19 +58,19 @@ async def has_history(conn: Any, domain: str) -> bool:
 
 
 async def count_pages(conn: Any, domain_id: int, text: str | None) -> dict[str, int]:
-    return dict(await conn.fetchrow(SQL["count_pages"], domain_id, text))
+    return dict(await fetch_one(conn, SQL["count_pages"], domain_id, text))
 
 
 async def delete_pages(conn: Any, page_ids: Sequence[int]) -> PurgeResult:
     """In the caller's transaction; their images went before."""
     await conn.execute(SQL["allow"])
-    bodies = [row["name"] for row in await conn.fetch(SQL["bodies_of_pages"], page_ids)]
+    bodies = await BODIES_OF_PAGES.fetch(conn, page_ids)
     dependents: int = await conn.fetchval(SQL["let_dependents_go"], page_ids)
-    tasks = await conn.fetchrow(SQL["take_tasks"], await _ids(conn, "tasks_of_pages", page_ids))
+    tasks = await TAKE_TASKS.one(conn, await TASKS_OF_PAGES.fetch(conn, page_ids))
     linking: int = await conn.fetchval(SQL["unlink"], page_ids)
     await conn.execute(SQL["drop_links"], page_ids)
-    pages = await conn.fetchrow(SQL["drop_pages"], page_ids)
-    return PurgeResult(tasks["closed"], tasks["open"], pages["known"], pages["waiting"], linking, dependents, bodies)
+    pages = await DROP_PAGES.one(conn, page_ids)
+    return PurgeResult(tasks.closed, tasks.open, pages.known, pages.waiting, linking, dependents, bodies)
 
 
 async def count_history(conn: Any, before: datetime, domain_id: int | None) -> int:
@@ -64,10 +83,5 @@ async def delete_history(
 ) -> tuple[int, int]:
     """How many went, and the last id."""
     await conn.execute(SQL["allow"])
-    found = await _ids(conn, "find_history", before, domain_id, after, limit)
-    row = await conn.fetchrow(SQL["take_tasks"], found)
-    return row["closed"], max(found, default=0)
-
-
-async def _ids(conn: Any, statement: str, *which: object) -> list[int]:
-    return [row["id"] for row in await conn.fetch(SQL[statement], *which)]
+    found = await FIND_HISTORY.fetch(conn, before, domain_id, after, limit)
+    return (await TAKE_TASKS.one(conn, found)).closed, max(found, default=0)

@@ -47,15 +47,16 @@ UPDATE domains d
 SET claimed_by = $1, claim_expires_at = now() + make_interval(secs => $4), version = d.version + 1,
     status = 'active', block_reason = NULL, block_reason_code = NULL, last_crawled_at = now(), has_new_settings = false
 WHERE d.id = ANY (ARRAY(SELECT id FROM best))
-RETURNING d.id, d.name, d.version, d.crawl_delay_s, d.max_concurrent_requests, d.content_policy, d.max_pages_per_run, d.max_pages_per_template,
-          d.consecutive_error_count, d.error_streak_code, d.unreachable_cooldowns, d.pages_crawled > 0 AS has_pages, d.verifies_tls,
-          EXISTS (SELECT FROM domain_proxies dp WHERE dp.domain_id = d.id) AS has_proxies,
-          d.pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures, d.breaker_resets,
-          COALESCE(EXTRACT(EPOCH FROM now() - d.breaker_opened_at), 0)::float8 AS breaker_open_s,
-          d.images_policy, d.images_only, d.parser_name, d.stores_links, d.rendering, d.allow_networks,
+RETURNING d.id AS domain_id, d.name AS domain, d.version, d.crawl_delay_s AS delay_s,
+          GREATEST(0, EXTRACT(EPOCH FROM d.next_allowed_at - now()))::float8 AS wait_s,
+          d.max_concurrent_requests, d.content_policy, d.max_pages_per_run, d.max_pages_per_template,
+          d.consecutive_error_count AS errors_in_a_row, d.error_streak_code, d.unreachable_cooldowns, d.pages_crawled > 0 AS has_pages,
+          EXISTS (SELECT FROM domain_proxies dp WHERE dp.domain_id = d.id) AS has_proxies, d.verifies_tls,
           COALESCE(d.revisit_every_s, CASE WHEN d.is_adaptive THEN 86400 END) AS revisit_every_s,
           CASE WHEN d.is_adaptive THEN d.revisit_price END AS revisit_price,
-          GREATEST(0, EXTRACT(EPOCH FROM d.next_allowed_at - now()))::float8 AS wait_s;
+          COALESCE(d.pace_delay_s, 0) AS pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures,
+          COALESCE(EXTRACT(EPOCH FROM now() - d.breaker_opened_at), 0)::float8 AS breaker_open_s, d.breaker_resets,
+          d.images_policy AS images, d.images_only, d.parser_name, d.rendering, d.stores_links, COALESCE(d.allow_networks, '{}') AS allow_networks;
 
 -- name: free_tasks
 -- Give back the tasks of these domains that somebody had locked: a dead worker's, or our own at a stop. They count for no run. What

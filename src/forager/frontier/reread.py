@@ -2,11 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.query import Query
 
 SQL = statements.load("forager.frontier", "reread.sql")
+
+
+class RequeuedPages(NamedTuple):
+    last: int | None
+    """The last page that was looked at; None: there was none left."""
+    pages: int
+    """That got a task, or a better one."""
+    domain_ids: list[int]
+
+
+REQUEUE_PAGES = Query(SQL["requeue_pages"], RequeuedPages)
 
 
 async def renew_languages(conn: Any, languages: Mapping[int, str | None]) -> None:
@@ -30,10 +42,8 @@ async def requeue_pages(
     until: datetime | None,
     limit: int,
     by: str,
-) -> tuple[int | None, int, list[int]]:
-    """The last page looked at, if any; how many got a task, or a better one; and their domains."""
-    row = await conn.fetchrow(SQL["requeue_pages"], after, domain_id, page_id, since, until, limit, by)
-    return row["last"], row["pages"], row["domain_ids"]
+) -> RequeuedPages:
+    return await REQUEUE_PAGES.one(conn, after, domain_id, page_id, since, until, limit, by)
 
 
 async def count_requeued(

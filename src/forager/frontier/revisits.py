@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.query import Query
+from forager.frontier.rows import DomainPages
 
 SQL = statements.load("forager.frontier", "revisits.sql")
 
@@ -22,25 +24,38 @@ class Sample:
     watches: Sequence[tuple[int, int, float]]
 
 
+class RefreshedPages(NamedTuple):
+    pages: int
+    """That got a task."""
+    last_key: bytes | None
+    """The last one that was looked at."""
+
+
+class WatchedPages(NamedTuple):
+    domain_id: int
+    looked_at: int
+    comparisons: list[int]
+    changes: list[int]
+    watched_s: list[float]
+
+
+REOPEN_HOMES = Query(SQL["reopen_homes"], DomainPages)
+REFRESH_PAGES = Query(SQL["refresh_pages"], RefreshedPages)
+SAMPLE_WATCHES = Query(SQL["sample_watches"], WatchedPages)
+
+
 async def reopen_homes(conn: Any, domain_ids: Sequence[int], *, by: str, most_seeds: int) -> dict[int, int]:
     """Domain → how many of its pages are in the frontier again."""
-    rows = await conn.fetch(SQL["reopen_homes"], domain_ids, by, most_seeds)
-    return {row["domain_id"]: row["pages"] for row in rows}
+    return dict(await REOPEN_HOMES.fetch(conn, domain_ids, by, most_seeds))
 
 
 async def refresh_pages(conn: Any, domain_ids: Sequence[int], *, after: bytes, limit: int) -> tuple[int, bytes | None]:
     """How many pages got a task, and the last key that was looked at, if any."""
-    row = await conn.fetchrow(SQL["refresh_pages"], domain_ids, after, limit)
-    return row["pages"], row["last_key"]
+    return await REFRESH_PAGES.one(conn, domain_ids, after, limit)
 
 
 async def sample_watches(conn: Any, domain_ids: Sequence[int], *, limit: int) -> list[Sample]:
-    rows = await conn.fetch(SQL["sample_watches"], domain_ids, limit)
     return [
-        Sample(
-            row["domain_id"],
-            row["looked_at"],
-            list(zip(row["comparisons"], row["changes"], row["watched_s"], strict=True)),
-        )
-        for row in rows
+        Sample(page.domain_id, page.looked_at, list(zip(page.comparisons, page.changes, page.watched_s, strict=True)))
+        for page in await SAMPLE_WATCHES.fetch(conn, domain_ids, limit)
     ]

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from forager.db import statements
+from forager.db.query import BulkQuery, Query
+from forager.db.types import Connection
 from forager.frontier import compiled
 from forager.frontier.cache_warm_up import KeyRange
 from forager.frontier.compiled import JoinLinks
@@ -12,6 +14,18 @@ from forager.frontier.details import ITEMS_CUT, MOST_BYTES
 from forager.frontier.lexemes import Lexemes
 from forager.frontier.models import Lease, Outcome, Past, Target
 from forager.frontier.page_priority import priority_of
+from forager.frontier.rows import (
+    AddedPage,
+    ClaimedTask,
+    ClosedTaskColumns,
+    DomainPages,
+    FoundPage,
+    FreedTasks,
+    PageDepth,
+    PageEntries,
+    ReadingColumns,
+    RelaxedPage,
+)
 from forager.links.models import Discovery, Selection
 from forager.parsing.models import Keywords, Reading
 
@@ -19,6 +33,21 @@ SQL = statements.load("forager.frontier")
 LINKS_CUT = "links_cut"
 """Flag of a page that has more links than are taken from one."""
 OFFERED = statements.load("forager.frontier", "offered.sql")
+
+CLAIM_DOMAINS = Query(SQL["claim_domains"], Lease)
+CLAIM_OFFERED = Query(OFFERED["claim_offered"], Lease)
+STILL_CLAIMABLE = Query(OFFERED["still_claimable"], int)
+FREE_TASKS = Query(SQL["free_tasks"], FreedTasks)
+CLAIM_TASKS = Query(SQL["claim_tasks"], ClaimedTask)
+ADD_PAGES = Query(SQL["add_pages"], AddedPage)
+FIND_PAGES = Query(SQL["find_pages"], FoundPage)
+NEXT_PAGES = Query(SQL["next_pages"], PageEntries)
+RELAX_DEPTHS = Query(SQL["relax_depths"], RelaxedPage)
+CLOSE_TASKS = BulkQuery(SQL["close_tasks"], ClosedTaskColumns, int)
+RECORD_READINGS = BulkQuery(SQL["record_readings"], ReadingColumns, PageDepth)
+RECORD_STATES = Query(SQL["record_states"], PageDepth)
+REOPEN_PAGES = Query(SQL["reopen_pages"], DomainPages)
+REOPEN_REJECTED = Query(SQL["reopen_rejected"], DomainPages)
 
 T = TypeVar("T")
 
@@ -32,7 +61,7 @@ up first does not take the share of those that still start."""
 
 
 async def claim_domains(
-    conn: Any,
+    conn: Connection,
     *,
     worker: int,
     run: int,
@@ -49,65 +78,28 @@ async def claim_domains(
     start_s = min(live_s, START_S)
     within = (worker, run, limit, lease_s, float(workers), max_pages_per_domain, ["", *labels], live_s, start_s)
     if offered is None:
-        rows = await conn.fetch(SQL["claim_domains"], *within)
-    else:
-        rows = await conn.fetch(OFFERED["claim_offered"], *within, *_columns(offered))
-    return [
-        Lease(
-            domain_id=row["id"],
-            domain=row["name"],
-            version=row["version"],
-            delay_s=row["crawl_delay_s"],
-            wait_s=row["wait_s"] or 0.0,
-            max_concurrent_requests=row["max_concurrent_requests"],
-            content_policy=row["content_policy"],
-            max_pages_per_run=row["max_pages_per_run"],
-            max_pages_per_template=row["max_pages_per_template"],
-            errors_in_a_row=row["consecutive_error_count"],
-            error_streak_code=row["error_streak_code"],
-            unreachable_cooldowns=row["unreachable_cooldowns"],
-            has_pages=row["has_pages"],
-            has_proxies=row["has_proxies"],
-            verifies_tls=row["verifies_tls"],
-            revisit_every_s=row["revisit_every_s"],
-            revisit_price=row["revisit_price"],
-            pace_delay_s=row["pace_delay_s"] or 0.0,
-            pace_extra_s=row["pace_extra_s"],
-            response_s=row["response_s"],
-            breaker_state=row["breaker_state"],
-            breaker_failures=row["breaker_failures"],
-            breaker_open_s=row["breaker_open_s"],
-            breaker_resets=row["breaker_resets"],
-            images=row["images_policy"],
-            images_only=row["images_only"],
-            parser_name=row["parser_name"],
-            stores_links=row["stores_links"],
-            rendering=row["rendering"],
-            allow_networks=tuple(row["allow_networks"] or ()),
-        )
-        for row in rows
-    ]
+        return await CLAIM_DOMAINS.fetch(conn, *within)
+    return await CLAIM_OFFERED.fetch(conn, *within, *_columns(offered))
 
 
 async def still_claimable(
-    conn: Any, offered: Sequence[tuple[int, int]], *, run: int, max_pages_per_domain: int | None
+    conn: Connection, offered: Sequence[tuple[int, int]], *, run: int, max_pages_per_domain: int | None
 ) -> set[int]:
     """Of domains that were offered, those that another worker may claim now."""
-    rows = await conn.fetch(OFFERED["still_claimable"], *_columns(offered), run, max_pages_per_domain)
-    return {row["id"] for row in rows}
+    return set(await STILL_CLAIMABLE.fetch(conn, *_columns(offered), run, max_pages_per_domain))
 
 
 def _columns(offered: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
     return [domain for domain, _ in offered], [version for _, version in offered]
 
 
-async def free_tasks(conn: Any, domain_ids: Sequence[int]) -> list[tuple[int, int, int]]:
-    """What was given back: run, domain, how many pages."""
-    return [tuple(row) for row in await conn.fetch(SQL["free_tasks"], domain_ids)]
+async def free_tasks(conn: Connection, domain_ids: Sequence[int]) -> list[FreedTasks]:
+    """Returns what was given back."""
+    return await FREE_TASKS.fetch(conn, domain_ids)
 
 
 async def claim_tasks(
-    conn: Any,
+    conn: Connection,
     wants: Sequence[tuple[Lease, int]],
     *,
     worker: int,
@@ -117,8 +109,8 @@ async def claim_tasks(
     patterns: tuple[list[str] | None, list[str] | None, list[str] | None],
 ) -> list[Target]:
     versions = {lease.domain_id: lease.version for lease, _ in wants}
-    rows = await conn.fetch(
-        SQL["claim_tasks"],
+    tasks = await CLAIM_TASKS.fetch(
+        conn,
         list(versions),
         list(versions.values()),
         [want for _, want in wants],
@@ -129,38 +121,49 @@ async def claim_tasks(
         *patterns,
     )
     parsers = {lease.domain_id: lease.parser_name for lease, _ in wants}
-    return [_target(row, versions, parsers) for row in rows]
+    return [_target(task, versions[task.domain_id], parsers[task.domain_id]) for task in tasks]
 
 
-def _target(row: Any, versions: Mapping[int, int], parsers: Mapping[int, str]) -> Target:
-    task, page, domain, url, depth, redirects, retries, every_s, crashes, is_image, most, recurs, is_revisit, *past = (
-        row
-    )
+def _target(task: ClaimedTask, version: int, parser: str) -> Target:
     return Target(
-        task,
-        page,
-        domain,
-        versions[domain],
-        url,
-        depth,
-        redirects,
-        retries,
-        Past(*past) if is_revisit else None,
-        every_s,
-        crashes,
-        is_image,
-        parsers[domain],
-        most,
-        recurs,
+        task.task_id,
+        task.page_id,
+        task.domain_id,
+        version,
+        task.url,
+        task.depth,
+        task.redirects,
+        task.retry_count,
+        _past(task) if task.is_revisit else None,
+        task.revisit_every_s,
+        task.crashes,
+        task.is_image,
+        parser,
+        task.max_retries,
+        task.is_recurring,
+    )
+
+
+def _past(task: ClaimedTask) -> Past:
+    """Returns what the visit before left; a page that was visited has all of it."""
+    return Past(
+        task.etag,
+        task.last_modified,
+        task.content_hash,
+        task.comparisons or 0,
+        task.changes or 0,
+        task.watched_s or 0.0,
+        task.since_s or 0.0,
+        task.is_claimed,
     )
 
 
 async def add_pages(
-    conn: Any, pages: Sequence[tuple[int, Discovery]], *, is_seed: bool = False, is_image: bool = False
-) -> list[Any]:
-    """Rows (id, domain_id, url_hash, depth) of the pages that are new."""
-    found: list[Any] = await conn.fetch(
-        SQL["add_pages"],
+    conn: Connection, pages: Sequence[tuple[int, Discovery]], *, is_seed: bool = False, is_image: bool = False
+) -> list[AddedPage]:
+    """Returns the pages that are new."""
+    return await ADD_PAGES.fetch(
+        conn,
         [domain_id for domain_id, _ in pages],
         [page.url for _, page in pages],
         [page.key for _, page in pages],
@@ -170,57 +173,54 @@ async def add_pages(
         is_seed,
         is_image,
     )
-    return found
 
 
-async def find_pages(conn: Any, keys: Sequence[tuple[int, bytes]]) -> list[Any]:
-    """Rows (id, domain_id, url_hash, depth, is_image) of the pages that are known, by domain and key."""
-    found: list[Any] = await conn.fetch(SQL["find_pages"], [domain for domain, _ in keys], [key for _, key in keys])
-    return found
+async def find_pages(conn: Connection, keys: Sequence[tuple[int, bytes]]) -> list[FoundPage]:
+    """Returns the pages that are known, of those with these domains and keys."""
+    return await FIND_PAGES.fetch(conn, [domain for domain, _ in keys], [key for _, key in keys])
 
 
-async def next_pages(conn: Any, portions: Sequence[KeyRange]) -> list[bytes]:
+async def next_pages(conn: Connection, portions: Sequence[KeyRange]) -> list[bytes]:
     """Of each portion the pages that are known, as `UrlCache.add_entries` takes them."""
-    rows = await conn.fetch(
-        SQL["next_pages"],
+    rows = await NEXT_PAGES.fetch(
+        conn,
         [portion.domain_id for portion in portions],
         [portion.after for portion in portions],
         [portion.most for portion in portions],
     )
-    entries = {row["domain_id"]: row["entries"] or b"" for row in rows}
+    entries = {row.domain_id: row.entries or b"" for row in rows}
     return [entries[portion.domain_id] for portion in portions]
 
 
-async def relax_depths(conn: Any, depths: dict[int, int]) -> set[int]:
+async def relax_depths(conn: Connection, depths: dict[int, int]) -> set[int]:
     """Lower the depths of pages; answers the domains in which a page not yet visited came nearer. Looked at again until
     none moves: links of a page that was being recorded are seen only when its row could be had."""
     woken: set[int] = set()
-    while rows := await conn.fetch(SQL["relax_depths"], list(depths), list(depths.values())):
-        woken |= {row["domain_id"] for row in rows if row["status"] in {"discovered", "queued"}}
-        depths = {row["id"]: row["depth"] for row in rows}
+    while pages := await RELAX_DEPTHS.fetch(conn, list(depths), list(depths.values())):
+        woken |= {page.domain_id for page in pages if page.status in {"discovered", "queued"}}
+        depths = {page.id: page.depth for page in pages}
     return woken
 
 
-async def close_tasks(conn: Any, outcomes: Sequence[Outcome]) -> set[int]:
+async def close_tasks(conn: Connection, outcomes: Sequence[Outcome]) -> set[int]:
     """The tasks that were still open and are closed now."""
-    rows = await conn.fetch(
-        SQL["close_tasks"],
-        [outcome.target.task_id for outcome in outcomes],
-        [outcome.kind.value for outcome in outcomes],
-        [outcome.requested_at for outcome in outcomes],
-        [outcome.status_code for outcome in outcomes],
-        _empty_if_null([outcome.error.code if outcome.error else None for outcome in outcomes]),
-        _empty_if_null([str(outcome.error)[:2000] if outcome.error else None for outcome in outcomes]),
-        _empty_if_null([outcome.error.blame.value if outcome.error else None for outcome in outcomes]),
-        [outcome.response_time_ms for outcome in outcomes],
-        [outcome.wire_bytes for outcome in outcomes],
-        _empty_if_null([outcome.is_changed for outcome in outcomes]),
-        [outcome.pace_ms for outcome in outcomes],
-        _empty_if_null([_array(outcome.earlier_requests) for outcome in outcomes]),
-        _empty_if_null([outcome.proxy_id for outcome in outcomes]),
-        _empty_if_null([outcome.body_ref for outcome in outcomes]),
+    columns = ClosedTaskColumns(
+        id=[outcome.target.task_id for outcome in outcomes],
+        outcome=[outcome.kind.value for outcome in outcomes],
+        requested_at=[outcome.requested_at for outcome in outcomes],
+        status_code=[outcome.status_code for outcome in outcomes],
+        error_code=_empty_if_null([outcome.error.code if outcome.error else None for outcome in outcomes]),
+        error_message=_empty_if_null([str(outcome.error)[:2000] if outcome.error else None for outcome in outcomes]),
+        blame=_empty_if_null([outcome.error.blame.value if outcome.error else None for outcome in outcomes]),
+        response_time_ms=[outcome.response_time_ms for outcome in outcomes],
+        bytes=[outcome.wire_bytes for outcome in outcomes],
+        is_changed=_empty_if_null([outcome.is_changed for outcome in outcomes]),
+        pace_ms=[outcome.pace_ms for outcome in outcomes],
+        earlier_requests=_empty_if_null([_array(outcome.earlier_requests) for outcome in outcomes]),
+        proxy_id=_empty_if_null([outcome.proxy_id for outcome in outcomes]),
+        body_ref=_empty_if_null([outcome.body_ref for outcome in outcomes]),
     )
-    return {row["id"] for row in rows}
+    return set(await CLOSE_TASKS.fetch(conn, columns))
 
 
 def _empty_if_null(column: list[T | None]) -> list[T | None]:
@@ -241,7 +241,7 @@ def _array(moments: Sequence[datetime]) -> str | None:
 
 
 async def record_readings(
-    conn: Any,
+    conn: Connection,
     outcomes: Sequence[tuple[Outcome, Keywords | None]],
     configs: Mapping[str, str],
     lexemes: Lexemes | None = None,
@@ -256,53 +256,56 @@ async def record_readings(
     vectors: Sequence[bytes | None] = [None] * len(readings)
     if lexemes is not None:
         vectors = await lexemes.spell(conn, list(zip(chosen, [words for _, _, words in readings], strict=True)))
-    rows = await conn.fetch(
-        SQL["record_readings"],
-        [outcome.target.page_id for outcome, _, _ in readings],
-        [reading.title for _, reading, _ in readings],
-        [reading.description for _, reading, _ in readings],
-        [reading.language for _, reading, _ in readings],
-        [reading.content_hash for _, reading, _ in readings],
-        [outcome.content_type for outcome, _, _ in readings],
-        [len(outcome.selection.links) for outcome, _, _ in readings],
-        _empty_if_null([outcome.etag for outcome, _, _ in readings]),
-        _empty_if_null([outcome.last_modified for outcome, _, _ in readings]),
-        [words.title if words else None for _, _, words in readings],
-        [words.headings if words else None for _, _, words in readings],
-        [words.text if words else None for _, _, words in readings],
-        _empty_if_null([outcome.is_changed for outcome, _, _ in readings]),
-        _empty_if_null([",".join(flags_of(reading, outcome.selection)) or None for outcome, reading, _ in readings]),
-        [reading.simhash for _, reading, _ in readings],
-        [words.description if words else None for _, _, words in readings],
-        _empty_if_null([_other_than(outcome.target.url, reading.canonical) for outcome, reading, _ in readings]),
-        _empty_if_null([reading.author for _, reading, _ in readings]),
-        _empty_if_null([reading.published_at for _, reading, _ in readings]),
-        _empty_if_null([reading.modified_at for _, reading, _ in readings]),
-        list(configs),
-        list(configs.values()),
-        chosen,
-        vectors,
+    columns = ReadingColumns(
+        id=[outcome.target.page_id for outcome, _, _ in readings],
+        title=[reading.title for _, reading, _ in readings],
+        description=[reading.description for _, reading, _ in readings],
+        language=[reading.language for _, reading, _ in readings],
+        content_hash=[reading.content_hash for _, reading, _ in readings],
+        content_type=[outcome.content_type for outcome, _, _ in readings],
+        links_count=[len(outcome.selection.links) for outcome, _, _ in readings],
+        etag=_empty_if_null([outcome.etag for outcome, _, _ in readings]),
+        last_modified=_empty_if_null([outcome.last_modified for outcome, _, _ in readings]),
+        title_words=[words.title if words else None for _, _, words in readings],
+        headings=[words.headings if words else None for _, _, words in readings],
+        words=[words.text if words else None for _, _, words in readings],
+        is_changed=_empty_if_null([outcome.is_changed for outcome, _, _ in readings]),
+        flags=_empty_if_null(
+            [",".join(flags_of(reading, outcome.selection)) or None for outcome, reading, _ in readings]
+        ),
+        simhash=[reading.simhash for _, reading, _ in readings],
+        description_words=[words.description if words else None for _, _, words in readings],
+        canonical_url=_empty_if_null(
+            [_other_than(outcome.target.url, reading.canonical) for outcome, reading, _ in readings]
+        ),
+        author=_empty_if_null([reading.author for _, reading, _ in readings]),
+        published_at=_empty_if_null([reading.published_at for _, reading, _ in readings]),
+        modified_at=_empty_if_null([reading.modified_at for _, reading, _ in readings]),
+        languages=list(configs),
+        configs=list(configs.values()),
+        config=chosen,
+        vector=vectors,
     )
-    return {row["id"]: row["depth"] for row in rows}
+    return dict(await RECORD_READINGS.fetch(conn, columns))
 
 
 def _other_than(url: str, canonical: str | None) -> str | None:
     return None if canonical == url else canonical
 
 
-async def record_states(conn: Any, states: Sequence[tuple[Outcome, str]]) -> dict[int, int]:
+async def record_states(conn: Connection, states: Sequence[tuple[Outcome, str]]) -> dict[int, int]:
     """Where pages without a reading stand now; answers their depths."""
     if not states:
         return {}
-    rows = await conn.fetch(
-        SQL["record_states"],
+    pages = await RECORD_STATES.fetch(
+        conn,
         [outcome.target.page_id for outcome, _ in states],
         [status for _, status in states],
         [outcome.content_type for outcome, _ in states],
         [_count_links(outcome) if status == "fetched" else None for outcome, status in states],
         [outcome.is_changed for outcome, _ in states],
     )
-    return {row["id"]: row["depth"] for row in rows}
+    return dict(pages)
 
 
 def _count_links(outcome: Outcome) -> int | None:
@@ -310,12 +313,12 @@ def _count_links(outcome: Outcome) -> int | None:
     return len(outcome.selection.links) if outcome.is_changed is None else None
 
 
-async def forget_links(conn: Any, page_ids: Sequence[int]) -> None:
+async def forget_links(conn: Connection, page_ids: Sequence[int]) -> None:
     if page_ids:
         await conn.execute(SQL["forget_links"], page_ids)
 
 
-async def replace_links(conn: Any, outcomes: Sequence[Outcome], page_ids: dict[bytes, int]) -> None:
+async def replace_links(conn: Connection, outcomes: Sequence[Outcome], page_ids: dict[bytes, int]) -> None:
     """The links of these pages, as their newest reading has them; none where the domain does not store them."""
     linking = [outcome for outcome in outcomes if outcome.selection.links]
     await forget_links(conn, [outcome.target.page_id for outcome in outcomes if not outcome.selection.links])
@@ -345,7 +348,7 @@ def join_links_in_python(links: Sequence[Discovery], page_ids: dict[bytes, int])
 join_links: JoinLinks = compiled.join_links or join_links_in_python
 
 
-async def add_retries(conn: Any, outcomes: Sequence[Outcome]) -> None:
+async def add_retries(conn: Connection, outcomes: Sequence[Outcome]) -> None:
     if outcomes:
         await conn.execute(
             SQL["add_retries"],
@@ -354,18 +357,18 @@ async def add_retries(conn: Any, outcomes: Sequence[Outcome]) -> None:
         )
 
 
-async def note_crashes(conn: Any, page_ids: Sequence[int]) -> None:
+async def note_crashes(conn: Connection, page_ids: Sequence[int]) -> None:
     if page_ids:
         await conn.execute(SQL["note_crashes"], page_ids)
 
 
-async def add_revisits(conn: Any, waits: Mapping[int, float]) -> None:
+async def add_revisits(conn: Connection, waits: Mapping[int, float]) -> None:
     """Task that was closed → seconds until its page is visited again."""
     if waits:
         await conn.execute(SQL["add_revisits"], list(waits), list(waits.values()))
 
 
-async def add_errors(conn: Any, outcomes: Sequence[Outcome]) -> None:
+async def add_errors(conn: Connection, outcomes: Sequence[Outcome]) -> None:
     broken = [(outcome, outcome.error) for outcome in outcomes if outcome.stack and outcome.error]
     if broken:
         await conn.execute(
@@ -377,19 +380,19 @@ async def add_errors(conn: Any, outcomes: Sequence[Outcome]) -> None:
         )
 
 
-async def mark_seeds(conn: Any, page_ids: Sequence[int]) -> None:
+async def mark_seeds(conn: Connection, page_ids: Sequence[int]) -> None:
     await conn.execute(SQL["mark_seeds"], page_ids)
 
 
-async def hurry_tasks(conn: Any, page_ids: Sequence[int]) -> None:
+async def hurry_tasks(conn: Connection, page_ids: Sequence[int]) -> None:
     await conn.execute(SQL["hurry_tasks"], page_ids)
 
 
-async def reopen_pages(conn: Any, page_ids: Sequence[int], *, by: str) -> dict[int, int]:
+async def reopen_pages(conn: Connection, page_ids: Sequence[int], *, by: str) -> dict[int, int]:
     """Domain → how many of its pages got a new task."""
-    return {row["domain_id"]: row["pages"] for row in await conn.fetch(SQL["reopen_pages"], page_ids, by)}
+    return dict(await REOPEN_PAGES.fetch(conn, page_ids, by))
 
 
-async def reopen_rejected(conn: Any, domain_ids: Sequence[int], *, by: str) -> dict[int, int]:
+async def reopen_rejected(conn: Connection, domain_ids: Sequence[int], *, by: str) -> dict[int, int]:
     """Domain → how many of its pages that the address guard had rejected got a new task."""
-    return {row["domain_id"]: row["pages"] for row in await conn.fetch(SQL["reopen_rejected"], domain_ids, by)}
+    return dict(await REOPEN_REJECTED.fetch(conn, domain_ids, by))

@@ -6,14 +6,17 @@ Opens no transactions: the floor above does, and locks the rows of the domains f
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
+from forager.db.query import BulkQuery, Query
+from forager.db.types import Connection, Row
+from forager.frontier.rows import AddedTask, DomainPages, DueTask, FreedTasks, NewTaskColumns
 from forager.frontier.task_status import TaskStatus
 
 SQL = statements.load("forager.frontier", "tasks.sql")
-Freed = list[tuple[int, int, int]]
-"""Run, domain, pages that are to be given back to the run's limits."""
+Freed = list[FreedTasks]
+"""Pages that are to be given back to the limits of their runs."""
 
 
 class LockedTask(NamedTuple):
@@ -101,17 +104,32 @@ class Settled(NamedTuple):
     outcome: str
 
 
-async def domains_of(conn: Any, task_ids: Sequence[int]) -> list[int]:
-    return [row["domain_id"] for row in await conn.fetch(SQL["domains_of_tasks"], task_ids)]
+DOMAINS_OF_TASKS = Query(SQL["domains_of_tasks"], int)
+HOLD_TASKS = Query(SQL["hold_tasks"], LockedTask)
+RESUME_TASKS = Query(SQL["resume_tasks"], DueTask)
+CANCEL_TASKS = Query(SQL["cancel_tasks"], FreedTasks)
+SETTLE_CANCELLED = Query(SQL["settle_cancelled"], DomainPages)
+QUEUE_PAGES = Query(SQL["queue_pages"], DomainPages)
+ADD_TASKS = BulkQuery(SQL["add_tasks"], NewTaskColumns, AddedTask)
+HURRY_ORDERS = Query(SQL["hurry_orders"], RescheduledTask)
+OPEN_TASKS_OF = Query(SQL["open_tasks_of"], OpenTask)
+FIND_SETTLED = Query(SQL["find_settled"], Settled)
+RELEASE_DEPENDENTS = Query(SQL["release_dependents"], DueTask)
+HEAR_CALLS = Query(SQL["hear_calls"], Call)
+PUT_DOWN = Query(SQL["put_down"], FreedTasks)
+TAKE_UP = Query(SQL["take_up"], int)
 
 
-async def hold(conn: Any, task_ids: Sequence[int]) -> list[LockedTask]:
-    rows = await conn.fetch(SQL["hold_tasks"], task_ids)
-    return [LockedTask(**dict(row) | {"status": TaskStatus(row["status"])}) for row in rows]
+async def domains_of(conn: Connection, task_ids: Sequence[int]) -> list[int]:
+    return await DOMAINS_OF_TASKS.fetch(conn, task_ids)
+
+
+async def hold(conn: Connection, task_ids: Sequence[int]) -> list[LockedTask]:
+    return await HOLD_TASKS.fetch(conn, task_ids)
 
 
 async def note_orders(
-    conn: Any,
+    conn: Connection,
     moves: Sequence[tuple[int, TaskStatus | None, TaskStatus]],
     *,
     verb: str,
@@ -123,67 +141,64 @@ async def note_orders(
         await conn.execute(SQL["note_orders"], *map(list, zip(*moves, strict=True)), verb, by, reason)
 
 
-async def pause(conn: Any, task_ids: Sequence[int]) -> None:
+async def pause(conn: Connection, task_ids: Sequence[int]) -> None:
     await conn.execute(SQL["sweep_calls"])
     await conn.execute(SQL["pause_tasks"], task_ids)
 
 
-async def resume(conn: Any, task_ids: Sequence[int]) -> dict[int, datetime]:
+async def resume(conn: Connection, task_ids: Sequence[int]) -> dict[int, datetime]:
     """Domain → when the first of them may be taken."""
-    return _first(await conn.fetch(SQL["resume_tasks"], task_ids))
+    return _first(await RESUME_TASKS.fetch(conn, task_ids))
 
 
-async def let_wait(conn: Any, task_ids: Sequence[int]) -> None:
+async def let_wait(conn: Connection, task_ids: Sequence[int]) -> None:
     await conn.execute(SQL["let_wait"], task_ids)
 
 
-async def cancel(conn: Any, tasks: Mapping[int, int], *, reason: str) -> tuple[Freed, dict[int, int]]:
+async def cancel(conn: Connection, tasks: Mapping[int, int], *, reason: str) -> tuple[Freed, dict[int, int]]:
     """Task → its page. What goes back to the limits of runs; and domain → how many pages left its frontier."""
     await conn.execute(SQL["sweep_calls"])
-    freed = [tuple(row) for row in await conn.fetch(SQL["cancel_tasks"], list(tasks), reason)]
-    rows = await conn.fetch(SQL["settle_cancelled"], list(tasks.values()))
-    return freed, {row["domain_id"]: row["pages"] for row in rows}
+    freed = await CANCEL_TASKS.fetch(conn, list(tasks), reason)
+    return freed, dict(await SETTLE_CANCELLED.fetch(conn, list(tasks.values())))
 
 
-async def set_priorities(conn: Any, task_ids: Sequence[int], priority: int) -> None:
+async def set_priorities(conn: Connection, task_ids: Sequence[int], priority: int) -> None:
     await conn.execute(SQL["set_priorities"], task_ids, priority)
 
 
-async def set_page_priorities(conn: Any, domain_id: int, priority: int) -> int:
+async def set_page_priorities(conn: Connection, domain_id: int, priority: int) -> int:
     """How many pages that wait for their first visit have another priority now."""
     changed: int = await conn.fetchval(SQL["set_page_priorities"], domain_id, priority)
     return changed
 
 
-async def queue_pages(conn: Any, page_ids: Sequence[int]) -> dict[int, int]:
+async def queue_pages(conn: Connection, page_ids: Sequence[int]) -> dict[int, int]:
     """Domain → how many of its pages came into the frontier."""
-    rows = await conn.fetch(SQL["queue_pages"], page_ids)
-    return {row["domain_id"]: row["pages"] for row in rows}
+    return dict(await QUEUE_PAGES.fetch(conn, page_ids))
 
 
-async def add(conn: Any, tasks: Sequence[NewTask], *, by: str) -> dict[int, int]:
+async def add(conn: Connection, tasks: Sequence[NewTask], *, by: str) -> dict[int, int]:
     """Page → its new task. A page that has an open one gets none."""
-    rows = await conn.fetch(
-        SQL["add_tasks"],
-        [task.page_id for task in tasks],
-        [task.priority for task in tasks],
-        [task.scheduled_for for task in tasks],
-        [task.retry_count for task in tasks],
-        [task.parent_task_id for task in tasks],
-        [task.is_recurring for task in tasks],
-        [task.revisit_every_s for task in tasks],
-        [task.max_retries for task in tasks],
-        [task.webhook_url for task in tasks],
-        [task.depends_on for task in tasks],
-        [task.is_waiting for task in tasks],
-        [task.batch_id for task in tasks],
-        [task.recrawl_count for task in tasks],
-        by,
+    columns = NewTaskColumns(
+        page_id=[task.page_id for task in tasks],
+        priority=[task.priority for task in tasks],
+        scheduled_for=[task.scheduled_for for task in tasks],
+        retry_count=[task.retry_count for task in tasks],
+        parent_task_id=[task.parent_task_id for task in tasks],
+        is_recurring=[task.is_recurring for task in tasks],
+        revisit_every_s=[task.revisit_every_s for task in tasks],
+        max_retries=[task.max_retries for task in tasks],
+        webhook_url=[task.webhook_url for task in tasks],
+        depends_on=[task.depends_on for task in tasks],
+        is_waiting=[task.is_waiting for task in tasks],
+        batch_id=[task.batch_id for task in tasks],
+        recrawl_count=[task.recrawl_count for task in tasks],
+        created_by=by,
     )
-    return {row["page_id"]: row["id"] for row in rows}
+    return {task.page_id: task.id for task in await ADD_TASKS.fetch(conn, columns)}
 
 
-async def update_tasks(conn: Any, tasks: Sequence[NewTask]) -> None:
+async def update_tasks(conn: Connection, tasks: Sequence[NewTask]) -> None:
     """Open tasks of these pages that are ordered once more."""
     if tasks:
         await conn.execute(
@@ -200,76 +215,73 @@ async def update_tasks(conn: Any, tasks: Sequence[NewTask]) -> None:
 
 
 async def hurry(
-    conn: Any, task_ids: Sequence[int], *, priority: int | None, at: datetime | None
+    conn: Connection, task_ids: Sequence[int], *, priority: int | None, at: datetime | None
 ) -> dict[int, RescheduledTask]:
     """Returns what changed, by task."""
-    rows = await conn.fetch(SQL["hurry_orders"], task_ids, priority, at) if task_ids else []
-    return {row["id"]: RescheduledTask(**dict(row) | {"status": TaskStatus(row["status"])}) for row in rows}
+    moved = await HURRY_ORDERS.fetch(conn, task_ids, priority, at) if task_ids else []
+    return {task.id: task for task in moved}
 
 
-async def list_open(conn: Any, page_ids: Sequence[int]) -> dict[int, OpenTask]:
+async def list_open(conn: Connection, page_ids: Sequence[int]) -> dict[int, OpenTask]:
     """Page → its open task."""
-    rows = await conn.fetch(SQL["open_tasks_of"], page_ids)
-    return {row["page_id"]: OpenTask(**dict(row) | {"status": TaskStatus(row["status"])}) for row in rows}
+    return {task.page_id: task for task in await OPEN_TASKS_OF.fetch(conn, page_ids)}
 
 
-async def closed_orders(conn: Any, task_ids: Sequence[int]) -> list[Any]:
+async def closed_orders(conn: Connection, task_ids: Sequence[int]) -> list[Row]:
     """What successors of these tasks take from them: rows as `closed_orders` names them."""
-    rows: list[Any] = await conn.fetch(SQL["closed_orders"], task_ids)
-    return rows
+    return await conn.fetch(SQL["closed_orders"], task_ids)
 
 
-async def move_dependents(conn: Any, successors: Mapping[int, int]) -> None:
+async def move_dependents(conn: Connection, successors: Mapping[int, int]) -> None:
     """Old task → the one to wait for now."""
     if successors:
         await conn.execute(SQL["move_dependents"], list(successors), list(successors.values()))
 
 
-async def find_settled(conn: Any, *, limit: int) -> list[Settled]:
-    return [Settled(*row) for row in await conn.fetch(SQL["find_settled"], limit)]
+async def find_settled(conn: Connection, *, limit: int) -> list[Settled]:
+    return await FIND_SETTLED.fetch(conn, limit)
 
 
-async def release_dependents(conn: Any, task_ids: Sequence[int]) -> dict[int, datetime]:
+async def release_dependents(conn: Connection, task_ids: Sequence[int]) -> dict[int, datetime]:
     """Domain → when the first of its released tasks is due."""
-    return _first(await conn.fetch(SQL["release_dependents"], task_ids))
+    return _first(await RELEASE_DEPENDENTS.fetch(conn, task_ids))
 
 
-def _first(rows: Sequence[Any]) -> dict[int, datetime]:
+def _first(tasks: Sequence[DueTask]) -> dict[int, datetime]:
     first: dict[int, datetime] = {}
-    for domain, at in rows:
+    for domain, at in tasks:
         first[domain] = min(at, first.get(domain, at))
     return first
 
 
-async def hear_calls(conn: Any, worker: int) -> list[Call]:
-    return [Call(*row) for row in await conn.fetch(SQL["hear_calls"], worker)]
+async def hear_calls(conn: Connection, worker: int) -> list[Call]:
+    return await HEAR_CALLS.fetch(conn, worker)
 
 
-async def sweep_calls(conn: Any) -> None:
+async def sweep_calls(conn: Connection) -> None:
     await conn.execute(SQL["sweep_calls"])
 
 
-async def abandon(conn: Any, worker: int, tasks: Sequence[AbandonedTask]) -> Freed:
-    rows = await conn.fetch(
-        SQL["put_down"],
+async def abandon(conn: Connection, worker: int, tasks: Sequence[AbandonedTask]) -> Freed:
+    return await PUT_DOWN.fetch(
+        conn,
         worker,
         [task.task_id for task in tasks],
         [_array(task.requests) for task in tasks],
         [task.pace_ms for task in tasks],
     )
-    return [tuple(row) for row in rows]
 
 
 def _array(moments: Sequence[datetime]) -> str | None:
     return "{" + ",".join(moment.isoformat() for moment in moments) + "}" if moments else None
 
 
-async def reclaim(conn: Any, worker: int, task_ids: Sequence[int]) -> set[int]:
+async def reclaim(conn: Connection, worker: int, task_ids: Sequence[int]) -> set[int]:
     """Of these, those that were paused after this worker had finished them: they may be closed now."""
     await conn.execute(SQL["take_up_paused"], worker, task_ids)
-    return {row["id"] for row in await conn.fetch(SQL["take_up"], worker, task_ids)}
+    return set(await TAKE_UP.fetch(conn, worker, task_ids))
 
 
-async def name_batch(conn: Any, name: str, *, by: str) -> Any:
+async def name_batch(conn: Connection, name: str, *, by: str) -> Row | None:
     """Row (id, name, created_by, created_at, is_new)."""
     return await conn.fetchrow(SQL["name_batch"], name, by)

@@ -1,16 +1,17 @@
-"""Images that were found before anybody wanted their files, and are wanted now, get their places in the frontier.
+"""Queues images that were found before their files were wanted, and are wanted now.
 
-Commands that change what is wanted do it at once; this is for changes by the API, and for what a kill left over.
+Commands that change what is wanted do it at once; this is for changes by the API, and for what a killed command left.
 """
 
-from typing import Any
-
-from forager.scheduler.config import SchedulerConfig
+from forager.images.service import queue_wanted
+from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 
-NAME = "images"
-EVERY_S = 60.0
 
+class ImagesJob(Job):
+    name = "images"
+    interval_s = 60.0
+    loop = Loop.SLOW
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
-    return f"{things(await order.queue_images(), 'image')} queued that nobody had asked for"
+    async def run(self, context: JobContext) -> str:
+        return f"{things(await queue_wanted(context.forager), 'image')} queued"

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.query import Query
 
 SQL = statements.load("forager.images", "retention.sql")
 Place = tuple[datetime, int]
@@ -17,6 +18,9 @@ class Old(NamedTuple):
     """Of files that no other image keeps."""
 
 
+COUNT_OLD = Query(SQL["count_old"], Old)
+
+
 async def drop_old(conn: Any, *, after: Place, limit: int, keep_s: float | None) -> tuple[Place | None, int]:
     """Where the portion ends, None behind the last one; and how many of it were given up."""
     rows = await conn.fetch(SQL["drop_old"], *after, limit, keep_s)
@@ -26,7 +30,7 @@ async def drop_old(conn: Any, *, after: Place, limit: int, keep_s: float | None)
 
 
 async def count_old(conn: Any, *, keep_s: float | None) -> Old:
-    return Old(*await conn.fetchrow(SQL["count_old"], keep_s))
+    return await COUNT_OLD.one(conn, keep_s)
 
 
 async def has_rule(conn: Any) -> bool:

@@ -8,7 +8,7 @@ from forager.engine.stop import StopRequest
 from forager.images import files as image_files
 from forager.images.files import CleanupPreview, ImageRule
 from forager.images.models import ImagePolicy
-from forager.scheduler.config import BY
+from forager.scheduler.job import ACTOR
 from forager.scheduler.text import things
 from forager.storage.factory import place_of
 from forager.storage.usage import Rule
@@ -41,8 +41,8 @@ def rule_of(settings: Settings) -> ImageRule:
 
 
 async def sweep_images(conn: Any, settings: Settings) -> str:
-    """The duty: in one line what was done."""
-    swept = await image_files.prune(conn, place_of(settings), rule_of(settings), by=BY)
+    """Deletes files of images, and returns a summary in one line."""
+    swept = await image_files.prune(conn, place_of(settings), rule_of(settings), by=ACTOR)
     asked = f", {things(swept.asked_again, 'image')} asked for again" if swept.asked_again else ""
     return f"{things(swept.dropped, 'image')} dropped, {things(swept.files, 'file')} of images deleted{asked}"
 

@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 import asyncpg
 
 from forager.db import statements
+from forager.db.query import BulkQuery
 from forager.images.models import ImageFile
+from forager.images.rows import DomainImages, SettledColumns
 from forager.links.models import Sighting
 
 SQL = statements.load("forager.images")
+SETTLE_IMAGES = BulkQuery(SQL["settle_images"], SettledColumns, DomainImages)
 
 ALTS_BETWEEN = "\x1f"
 """The unit separator counts as white space, of which reading leaves only single spaces: no alt text contains it."""
@@ -86,23 +89,22 @@ async def sources_of(conn: Any, keys: Sequence[bytes]) -> dict[bytes, int]:
 async def settle_images(conn: Any, settled: Sequence[Settled]) -> dict[int, int]:
     """Domain → how many of the images it counts were stored for the first time."""
     files = [each.file for each in settled]
-    rows = await conn.fetch(
-        SQL["settle_images"],
-        [each.key for each in settled],
-        [each.status for each in settled],
-        [each.reason for each in settled],
-        [file.format if file else None for file in files],
-        [file.width if file else None for file in files],
-        [file.height if file else None for file in files],
-        [file.frames if file else None for file in files],
-        [file.file_size if file and file.body_ref else None for file in files],
-        [file.content_hash if file and file.body_ref else None for file in files],
-        [file.perceptual_hash if file and file.body_ref else None for file in files],
-        [file.body_ref if file else None for file in files],
-        [file.thumbnail_ref if file else None for file in files],
-        [each.moved_to for each in settled],
+    columns = SettledColumns(
+        url_hash=[each.key for each in settled],
+        status=[each.status for each in settled],
+        reason=[each.reason for each in settled],
+        format=[file.format if file else None for file in files],
+        width=[file.width if file else None for file in files],
+        height=[file.height if file else None for file in files],
+        frames=[file.frames if file else None for file in files],
+        file_size=[file.file_size if file and file.body_ref else None for file in files],
+        content_hash=[file.content_hash if file and file.body_ref else None for file in files],
+        perceptual_hash=[file.perceptual_hash if file and file.body_ref else None for file in files],
+        body_ref=[file.body_ref if file else None for file in files],
+        thumbnail_ref=[file.thumbnail_ref if file else None for file in files],
+        moved_to=[each.moved_to for each in settled],
     )
-    return {row["domain_id"]: row["images"] for row in rows}
+    return dict(await SETTLE_IMAGES.fetch(conn, columns))
 
 
 async def changed_pages(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes, int]) -> set[int]:

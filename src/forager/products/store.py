@@ -12,12 +12,16 @@ from itertools import islice
 from typing import Any
 
 from forager.db import statements
+from forager.db.query import BulkQuery
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.products.models import Product, pack_evidence, pack_variant
+from forager.products.rows import ProductColumns
 from forager.urls.domain import domain_of
 from forager.urls.normalize import url_key
 
 SQL = statements.load("forager.products")
+ADD_PRODUCTS = BulkQuery(SQL["add_products"], ProductColumns, int)
+SEE_PRODUCTS = BulkQuery(SQL["see_products"], ProductColumns, int)
 NOT_MODIFIED = 304
 LONGEST_TEXT = 255
 MOST_ATTRIBUTES = 100
@@ -95,53 +99,49 @@ async def store(conn: Any, sights: Sequence[Sight]) -> int:
 
 
 async def _keep(conn: Any, sights: list[Sight]) -> int:
-    added = {row["page_id"] for row in await conn.fetch(SQL["add_products"], *_columns(sights))}
+    added = set(await ADD_PRODUCTS.fetch(conn, _columns(sights)))
     again = [sight for sight in sights if sight.page_id not in added]
-    return len(await conn.fetch(SQL["see_products"], *_columns(again))) if again else 0
+    return len(await SEE_PRODUCTS.fetch(conn, _columns(again))) if again else 0
 
 
-def _columns(sights: Sequence[Sight]) -> list[list[Any]]:
-    rows = [_row(sight, sight.product) for sight in sights if sight.product is not None]
-    return [list(column) for column in zip(*rows, strict=True)]
-
-
-def _row(sight: Sight, product: Product) -> tuple[Any, ...]:
-    return (
-        sight.domain_id,
-        sight.page_id,
-        sight.task_id,
-        sight.seen_at,
-        sight.url,
-        url_key(sight.url),
-        product.name,
-        product.description,
-        product.price,
-        product.currency,
-        product.availability,
-        product.rating,
-        product.review_count,
-        product.brand,
-        product.category,
-        product.sku,
-        product.gtin,
-        json.dumps(product.image_urls),
-        json.dumps([pack_variant(variant) for variant in product.variants]),
-        product.content_hash,
-        product.parser_name,
-        product.parser_version,
-        product.confidence,
-        json.dumps(pack_evidence(product.evidence)),
-        json.dumps(product.problems),
-        product.is_valid,
-        sight.is_listed,
-        _cut(product.mpn),
-        _amount(product.regular_price),
-        _amount(product.unit_price),
-        _cut(product.unit),
-        _cut(product.seller),
-        product.condition,
-        _amount(product.shipping),
-        json.dumps(_attributes(product)) if product.attributes else None,
+def _columns(sights: Sequence[Sight]) -> ProductColumns:
+    sold = [(sight, sight.product) for sight in sights if sight.product is not None]
+    return ProductColumns(
+        domain_id=[sight.domain_id for sight, _ in sold],
+        page_id=[sight.page_id for sight, _ in sold],
+        task_id=[sight.task_id for sight, _ in sold],
+        seen_at=[sight.seen_at for sight, _ in sold],
+        url=[sight.url for sight, _ in sold],
+        url_hash=[url_key(sight.url) for sight, _ in sold],
+        name=[product.name for _, product in sold],
+        description=[product.description for _, product in sold],
+        price=[product.price for _, product in sold],
+        currency=[product.currency for _, product in sold],
+        availability=[product.availability for _, product in sold],
+        rating=[product.rating for _, product in sold],
+        review_count=[product.review_count for _, product in sold],
+        brand=[product.brand for _, product in sold],
+        category=[product.category for _, product in sold],
+        sku=[product.sku for _, product in sold],
+        gtin=[product.gtin for _, product in sold],
+        image_urls=[json.dumps(product.image_urls) for _, product in sold],
+        variants=[json.dumps([pack_variant(variant) for variant in product.variants]) for _, product in sold],
+        content_hash=[product.content_hash for _, product in sold],
+        parser_name=[product.parser_name for _, product in sold],
+        parser_version=[product.parser_version for _, product in sold],
+        confidence=[product.confidence for _, product in sold],
+        evidence=[json.dumps(pack_evidence(product.evidence)) for _, product in sold],
+        problems=[json.dumps(product.problems) for _, product in sold],
+        is_valid=[product.is_valid for _, product in sold],
+        is_listed=[sight.is_listed for sight, _ in sold],
+        mpn=[_cut(product.mpn) for _, product in sold],
+        regular_price=[_amount(product.regular_price) for _, product in sold],
+        unit_price=[_amount(product.unit_price) for _, product in sold],
+        unit=[_cut(product.unit) for _, product in sold],
+        seller=[_cut(product.seller) for _, product in sold],
+        condition=[product.condition for _, product in sold],
+        shipping=[_amount(product.shipping) for _, product in sold],
+        attributes=[json.dumps(_attributes(product)) if product.attributes else None for _, product in sold],
     )
 
 

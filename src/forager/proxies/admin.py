@@ -7,6 +7,7 @@ from typing import Any
 
 from forager.config.cipher import PasswordCipher
 from forager.db import statements
+from forager.db.query import fetch_one
 from forager.proxies.address import ProxyAddress
 from forager.proxies.models import Proxy
 from forager.proxies.rotation import MOST_FAILURES_TOGETHER
@@ -29,7 +30,8 @@ class Facts:
 
 async def add_proxy(conn: Any, address: ProxyAddress, facts: Facts, sealed_password: str | None) -> tuple[int, bool]:
     """Its number, and whether it is new."""
-    row = await conn.fetchrow(
+    row = await fetch_one(
+        conn,
         SQL["add_proxy"],
         address.protocol,
         address.host,
@@ -106,4 +108,4 @@ async def pool_health(conn: Any, domain_id: int | None) -> list[Row]:
 
 
 async def costs(conn: Any, *, idle_s: float) -> Row:
-    return dict(await conn.fetchrow(SQL["costs"], idle_s))
+    return dict(await fetch_one(conn, SQL["costs"], idle_s))

@@ -6,11 +6,15 @@ from typing import Any, NamedTuple
 
 from forager.config.cipher import PasswordCipher
 from forager.db import statements
+from forager.db.query import BulkCommand, BulkQuery
 from forager.proxies import tally
 from forager.proxies.models import Proxy, ProxyUse
 from forager.proxies.rotation import FIRST_PROBE_S, MOST_FAILURES, MOST_FAILURES_TOGETHER, probe_wait_s
+from forager.proxies.rows import PairUseColumns, ProxyState, UseColumns
 
 SQL = statements.load("forager.proxies")
+COUNT_USES = BulkQuery(SQL["count_uses"], UseColumns, ProxyState)
+COUNT_PAIR_USES = BulkCommand(SQL["count_pair_uses"], PairUseColumns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,29 +112,22 @@ async def count_uses(conn: Any, uses: Sequence[ProxyUse]) -> list[ProxyStateRow]
     if not uses:
         return []
     pairs = tally.by_pair(uses)
-    await conn.execute(
-        SQL["count_pair_uses"],
-        [domain for domain, _ in pairs],
-        [proxy for _, proxy in pairs],
-        *tally.columns(pairs.values()),
-        MOST_FAILURES_TOGETHER,
-        FIRST_PROBE_S,
+    pair_columns = PairUseColumns(
+        domain_id=[domain for domain, _ in pairs],
+        proxy_id=[proxy for _, proxy in pairs],
+        **tally.columns(pairs.values()),
+        most_failures=MOST_FAILURES_TOGETHER,
+        first_probe_s=FIRST_PROBE_S,
     )
+    await COUNT_PAIR_USES.execute(conn, pair_columns)
     proxies = tally.by_proxy(uses)
-    rows = await conn.fetch(
-        SQL["count_uses"], list(proxies), *tally.columns(proxies.values()), MOST_FAILURES, FIRST_PROBE_S
+    columns = UseColumns(
+        id=list(proxies),
+        **tally.columns(proxies.values()),
+        most_failures=MOST_FAILURES,
+        first_probe_s=FIRST_PROBE_S,
     )
-    return [
-        ProxyStateRow(
-            row["id"],
-            row["is_active"],
-            row["consecutive_failures"],
-            row["hour_requests"],
-            row["hour_left_s"],
-            proxies[row["id"]].uses,
-        )
-        for row in rows
-    ]
+    return [ProxyStateRow(*state, proxies[state.id].uses) for state in await COUNT_USES.fetch(conn, columns)]
 
 
 async def find_probes(conn: Any, limit: int) -> list[ProbeRow]:

@@ -1,8 +1,9 @@
 """Uses of a batch, added up for one statement: what a row becomes must not depend on how uses were batched. Pure."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any
 
 from forager.proxies.models import Passage, ProxyUse
 from forager.proxies.rotation import NEW_SHARE, average
@@ -65,25 +66,10 @@ def by_pair(uses: Iterable[ProxyUse]) -> dict[tuple[int, int], Tally]:
     return dict(sorted(tallies.items()))
 
 
-def columns(tallies: Iterable[Tally]) -> list[Sequence[object]]:
-    """As the statements take them."""
-    rows = [
-        (
-            each.uses,
-            each.successes,
-            each.failures,
-            each.last_failures,
-            each.average_ms,
-            each.kept_share,
-            each.added_ms,
-            each.last_used_at,
-            each.last_success_at,
-            each.last_failure_at,
-            each.last_error,
-        )
-        for each in tallies
-    ]
-    return [list(column) for column in zip(*rows, strict=True)]
+def columns(tallies: Iterable[Tally]) -> dict[str, Any]:
+    """Returns one list per field, by its name: the statements name their arrays the same."""
+    found = list(tallies)
+    return {field.name: [getattr(each, field.name) for each in found] for field in fields(Tally)}
 
 
 def _later(before: datetime | None, at: datetime) -> datetime:

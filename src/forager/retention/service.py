@@ -9,7 +9,7 @@ from forager.retention import archive as cold
 from forager.retention import archive_file as cold_file
 from forager.retention import minute_archive as cold_stats
 from forager.retention.archive import Moved, OnMoved
-from forager.scheduler.config import BY
+from forager.scheduler.job import ACTOR
 from forager.scheduler.text import things
 from forager.stats.days import roll_up_new_days
 from forager.storage.bucket_folder import BucketFolder
@@ -54,8 +54,8 @@ async def archive(conn: Any, settings: Settings, *, by: str, on_moved: OnMoved =
 
 
 async def move_old(conn: Any, settings: Settings) -> str:
-    """The duty: in one line what was done."""
-    moved = await archive(conn, settings, by=BY)
+    """Moves old visits to archive files, and returns a summary in one line."""
+    moved = await archive(conn, settings, by=ACTOR)
     finished = f"; {things(moved.finished, 'slice')} of an earlier night finished" if moved.finished else ""
     copied = f"; {things(moved.copied, 'earlier file')} copied to {settings.archive.bucket}" if moved.copied else ""
     return f"{things(moved.rows, 'row')} moved to {things(moved.slices, 'cold file')}{finished}{copied}"

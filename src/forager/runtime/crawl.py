@@ -28,8 +28,8 @@ from forager.seeds.service import NO_LIST, OnLoaded, SeedList, start_long_run
 from forager.stats import seals
 from forager.stats import store as stats
 
-FOR_DUTIES = 8
-"""Connections of a process that keeps the timetable: two for each loop, so that none waits for another."""
+SCHEDULER_CONNECTIONS = 8
+"""Connections of a process that runs the scheduler: two for each loop, so that none waits for another."""
 START_WITHIN_S = 8.0
 """A crawl that cannot be begun, because the database takes no writes, says so after this time."""
 PROGRESS_EVERY_S = 0.5
@@ -90,11 +90,11 @@ async def carry_out(
     workers: int,
     on_progress: Callable[[Progress], None],
     stop: StopRequest,
-    keeps_time: bool = True,
+    runs_jobs: bool = True,
     stays_open: Callable[[], bool] = lambda: False,
 ) -> RunReport:
-    """A run that was started, from its first worker to its report. The duties are done meanwhile, unless somebody else
-    keeps time. One that was stopped and stays open is for somebody else to go on with."""
+    """A run that was started, from its first worker to its report. The periodic jobs run meanwhile, unless another
+    process runs them. One that was stopped and stays open is for somebody else to go on with."""
     database, settings = forager.database, forager.settings
     put_right = recovery(forager, spec)
     await queue_wanted(forager, run=run, stop=stop)
@@ -108,14 +108,14 @@ async def carry_out(
         on_death=put_right,
         count_done=lambda: show.pages_done,
     )
-    async with _duties(forager, stop) if keeps_time else contextlib.nullcontext():
+    async with _scheduler(forager, stop) if runs_jobs else contextlib.nullcontext():
         is_fine = await supervisor.run(workers)
     await put_right()
     was_stopped = stop.asked or await in_transaction(database, partial(stats.were_all_sent_away, run=run))
     end = RunEnd.STOPPED if was_stopped else RunEnd.FINISHED if is_fine else RunEnd.FAILED
     if not (was_stopped and stays_open()):
         await in_transaction(database, lambda conn: stats.end_run(conn, run, end.value))
-    if keeps_time:
+    if runs_jobs:
         await _index_pages(forager, stop)
         await _seal(forager)
     report = await in_transaction(
@@ -137,11 +137,11 @@ def recovery(forager: Forager, spec: RunSpec, *, give_up_after_s: float | None =
 
 
 @contextlib.asynccontextmanager
-async def _duties(forager: Forager, stop: StopRequest) -> AsyncIterator[None]:
-    """On a machine where nothing else of Forager runs, a crawl keeps the timetable. A bug in a duty ends no crawl."""
-    from forager.runtime.schedule import keep_time
+async def _scheduler(forager: Forager, stop: StopRequest) -> AsyncIterator[None]:
+    """Runs the periodic jobs beside a crawl, which may be the only process of Forager. A bug in a job ends no crawl."""
+    from forager.runtime.schedule import run_scheduler
 
-    keeping = asyncio.create_task(keep_time(forager, stop))
+    keeping = asyncio.create_task(run_scheduler(forager, stop))
     try:
         yield
     finally:
@@ -152,11 +152,11 @@ async def _duties(forager: Forager, stop: StopRequest) -> AsyncIterator[None]:
 
 
 async def _index_pages(forager: Forager, stop: StopRequest) -> None:
-    """What the crawl read, as far as a moment is enough: while workers are at it every processor is theirs. The duty
+    """What the crawl read, as far as a moment is enough: while workers are at it every processor is theirs. The job
     `index` has the rest, and so has whoever searches."""
     from forager.parsing.keywords import CONFIGS
     from forager.search import index
-    from forager.search.backend import tend_search
+    from forager.search.backend import sync_server
 
     until = clock.monotonic() + SEARCHABLE_S
     try:
@@ -166,7 +166,7 @@ async def _index_pages(forager: Forager, stop: StopRequest) -> None:
                     break
             await index.tidy(conn)
             if forager.settings.search.backend != "postgres":
-                await tend_search(conn, forager.settings, within_s=SEARCHABLE_S)
+                await sync_server(conn, forager.settings, within_s=SEARCHABLE_S)
     except Exception as trouble:  # the pages are safe; that they are not found yet is no reason to fail
         log().warning("pages not indexed", action="index.failed", error=repr(trouble))
 

@@ -7,15 +7,15 @@ from functools import partial
 from typing import Any
 
 from forager.domains import cooldown
-from forager.domains.jobs import refresh as waking
+from forager.domains.jobs.refresh import RefreshJob
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
 from forager.instance import Forager
 from forager.runs.models import Progress, RunReport, RunSpec
 from forager.runs.repeat import start_refresh
 from forager.runtime.crawl import carry_out, note_start
-from forager.runtime.schedule import do_once
-from forager.workers import jobs as takeover
+from forager.runtime.schedule import run_jobs_once
+from forager.workers.jobs import TakeoverJob
 
 LONGEST_SLEEP_S = 60.0
 """Another process may have changed what is due."""
@@ -41,10 +41,10 @@ async def refresh(
     """Everything that is due; one report for each order of old that is given again."""
     if order.is_now:
         await in_transaction(forager.database, partial(cooldown.hasten, names=order.names))
-    await do_once(forager, [takeover.NAME])
+    await run_jobs_once(forager, [TakeoverJob.name])
     reports: list[RunReport] = []
     while not stop.asked:
-        await do_once(forager, [waking.NAME])  # wakes a portion: what is left comes when these are done
+        await run_jobs_once(forager, [RefreshJob.name])  # wakes a portion: what is left comes when these are done
         due = await in_transaction(forager.database, partial(cooldown.find_revisitable, names=order.names))
         done = [await _run_refresh(forager, run, order, on_progress, stop) for run in due if not stop.asked]
         reports += done

@@ -31,7 +31,7 @@ from forager.runs.models import RunSpec
 from forager.runs.service import continuous_spec
 from forager.runtime import server as serve
 from forager.runtime.crawl import carry_out, recovery
-from forager.runtime.schedule import keep_time
+from forager.runtime.schedule import run_scheduler
 from forager.stats import store as stats
 from forager.stats.processes import get_process_key, is_gone
 from forager.stats.store import read_clock
@@ -119,7 +119,7 @@ class ProcessSupervisor:
             for n in range(self._workers)
         ]
         keeping = [asyncio.create_task(child.keep(self._stop)) for child in self.children]
-        timing = asyncio.create_task(self._keep_time())
+        timing = asyncio.create_task(self._run_scheduler())
         looking = asyncio.create_task(self._look(spec))
         try:
             await asyncio.wait({*keeping, timing, looking}, return_when=asyncio.FIRST_COMPLETED)
@@ -136,11 +136,11 @@ class ProcessSupervisor:
         if self._workers:
             await put_right()
 
-    async def _keep_time(self) -> None:
-        """A bug in a duty ends nothing else."""
+    async def _run_scheduler(self) -> None:
+        """A bug in a job ends nothing else."""
         while not self._stop.asked:
             try:
-                await keep_time(self._forager, self._stop)
+                await run_scheduler(self._forager, self._stop)
             except Exception as error:
                 log().error("schedule ended", action="schedule.ended", error=repr(error))
                 await self._pause(PAUSE_AFTER_BUG_S)
@@ -209,7 +209,7 @@ class ProcessSupervisor:
                 workers=max(self._workers, 1),
                 on_progress=lambda _: None,
                 stop=stop,
-                keeps_time=False,
+                runs_jobs=False,
                 stays_open=lambda: self._stop.asked,
             )
         except Exception as error:

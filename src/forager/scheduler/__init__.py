@@ -1,1 +1,1 @@
-"""Periodic duties, one file each, and the timetable that has each of them done once when its time comes."""
+"""Periodic jobs: what a job is, when each runs, and the locks that let one process at a time run it."""

@@ -1,4 +1,4 @@
-"""`forager schedule`: the timetable of periodic duties, and keeping it. A crawl keeps it too, as long as it runs."""
+"""`forager schedule`: the periodic jobs, and running them. A crawl runs them too while it lasts."""
 
 import signal
 import sys
@@ -17,25 +17,25 @@ from forager.errors import UsageError
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
-    from forager.scheduler.scheduler import Done
+    from forager.scheduler.scheduler import JobRun
 
 Row = dict[str, Any]
-Names = Annotated[list[str] | None, typer.Argument(metavar="DUTY", help="Only these; all without.")]
-Once = Annotated[bool, typer.Option("--once", help="What is due, or the named ones at once; then end.")]
+Names = Annotated[list[str] | None, typer.Argument(metavar="JOB", help="Only these jobs; all by default.")]
+Once = Annotated[bool, typer.Option("--once", help="Run what is due, or the named jobs now; then exit.")]
 
 
 def register(app: typer.Typer) -> None:
-    family = typer.Typer(cls=Group, rich_markup_mode=None, help="Show the timetable of duties, or keep it.")
+    family = typer.Typer(cls=Group, rich_markup_mode=None, help="Show the periodic jobs, or run them.")
     family.callback(invoke_without_command=True)(schedule)
     family.command("run", cls=Command)(run)
     app.add_typer(family, name="schedule", rich_help_panel="Look after it")
 
 
 def schedule(context: typer.Context, as_json: AsJson = False, home: Home = None) -> None:
-    """Show the timetable of duties, or keep it."""
+    """Show the periodic jobs, or run them."""
     if context.invoked_subcommand is not None:
         if as_json or home:
-            raise UsageError("Flags of `run` stand behind it: forager schedule run --home FOLDER.")
+            raise UsageError("Flags of `run` come after it: forager schedule run --home FOLDER.")
         return
     rows = read(begin(home=home))
     if as_json:
@@ -43,7 +43,7 @@ def schedule(context: typer.Context, as_json: AsJson = False, home: Home = None)
         return
     now = clock.now()
     table.write(
-        ("duty", number("every"), "last run", number("took"), prose("result"), "next"),
+        ("job", number("every"), "last run", number("took"), prose("result"), "next"),
         [
             (
                 row["name"],
@@ -57,25 +57,21 @@ def schedule(context: typer.Context, as_json: AsJson = False, home: Home = None)
         ],
     )
     if all(row["started_at"] is None for row in rows):
-        output.say("Nobody has kept it yet: a crawl does, and so does `forager schedule run`.")
+        output.say("No scheduler has run yet: a crawl runs one, and so does `forager schedule run`.")
 
 
 def read(settings: "Settings") -> list[Row]:
-    """Every duty, also those that were never done."""
-    from forager.runtime.schedule import DUTIES, is_kept
-    from forager.scheduler.scheduler import read_duties
+    """Returns every job, also those that never ran."""
+    from forager.runtime.schedule import JOBS, enabled_jobs
+    from forager.scheduler.store import list_jobs, with_unregistered
 
-    found = {row["name"]: row for row in ask(settings, "schedule", read_duties)}
-    unknown = dict.fromkeys(("started_at", "ended_at", "took_s", "result", "error", "next_at")) | {"times": 0}
-    return [
-        found.get(name, {"name": name, "every_s": duty.EVERY_S, **unknown})
-        for name, duty in sorted(DUTIES.items())
-        if name in found or is_kept(name, settings)
-    ]
+    names = {job.name for job in JOBS}
+    rows = [row for row in ask(settings, "schedule", list_jobs) if row["name"] in names]
+    return with_unregistered(rows, enabled_jobs(settings))
 
 
 def run(names: Names = None, once: Once = False, home: Home = None) -> None:
-    """Keep the timetable until Ctrl-C, or do once what is due."""
+    """Run jobs when they are due, until Ctrl-C, or once."""
     import asyncio
 
     settings = begin(home=home)
@@ -83,51 +79,51 @@ def run(names: Names = None, once: Once = False, home: Home = None) -> None:
 
     find_jobs(names or [])
     if not once:
-        return asyncio.run(_keep_time(settings, names or []))
-    done = asyncio.run(_do_once(settings, names or []))
-    _write(done, names or [])
-    if any(each.error for each in done):
+        return asyncio.run(_run_scheduler(settings, names or []))
+    runs = asyncio.run(_run_once(settings, names or []))
+    _write(runs, names or [])
+    if any(run.error for run in runs):
         raise typer.Exit(1)
     return None
 
 
-async def _keep_time(settings: "Settings", names: list[str]) -> None:
+async def _run_scheduler(settings: "Settings", names: list[str]) -> None:
     import asyncio
 
     from forager.engine.stop import StopRequest
     from forager.instance import open_forager
-    from forager.runtime.crawl import FOR_DUTIES
-    from forager.runtime.schedule import keep_time
+    from forager.runtime.crawl import SCHEDULER_CONNECTIONS
+    from forager.runtime.schedule import run_scheduler
 
     stop = StopRequest()
     loop = asyncio.get_running_loop()
     for number_of_signal in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number_of_signal, stop.ask)
-    async with open_forager(settings, application="forager schedule", connections=FOR_DUTIES) as forager:
-        output.say(f"Keeping the timetable in {forager.database.description}; Ctrl-C ends it.")
-        await keep_time(forager, stop, names)
+    async with open_forager(settings, application="forager schedule", connections=SCHEDULER_CONNECTIONS) as forager:
+        output.say(f"Running the jobs of {forager.database.description}; Ctrl-C ends it.")
+        await run_scheduler(forager, stop, names)
 
 
-async def _do_once(settings: "Settings", names: list[str]) -> list["Done"]:
+async def _run_once(settings: "Settings", names: list[str]) -> list["JobRun"]:
     from forager.instance import open_forager
-    from forager.runtime.schedule import do_once
+    from forager.runtime.schedule import run_jobs_once
 
     async with open_forager(settings, application="forager schedule") as forager:
-        done = await do_once(forager, names)
-        for each in done if names else ():  # what was due would have been done anyway
-            told = {"result": each.result, "error": each.error}
-            await note(forager.database, Noted("schedule.run", "duty", each.name, told))
-        return done
+        runs = await run_jobs_once(forager, names)
+        for run in runs if names else ():  # jobs that were due would have run anyway
+            details = {"result": run.result, "error": run.error}
+            await note(forager.database, Noted("schedule.run", "job", run.name, details))
+        return runs
 
 
-def _write(done: list["Done"], names: list[str]) -> None:
-    for name in sorted(set(names) - {each.name for each in done}):
-        output.say(f"{name} is being done by another scheduler right now.")
-    if done:
-        rows = [(each.name, words.duration(each.took_s), words.clean(each.result or each.error)) for each in done]
-        table.write(("duty", number("took"), prose("result")), rows)
+def _write(runs: list["JobRun"], names: list[str]) -> None:
+    for name in sorted(set(names) - {run.name for run in runs}):
+        output.say(f"Another scheduler is running {name} now.")
+    if runs:
+        rows = [(run.name, words.duration(run.took_s), words.clean(run.result or run.error)) for run in runs]
+        table.write(("job", number("took"), prose("result")), rows)
     elif not names:
-        output.say("Nothing is due; `forager schedule` says when, and a duty that is named is done at once.")
+        output.say("Nothing is due. `forager schedule` shows when; a job that is named runs now.")
     sys.stdout.flush()
 
 

@@ -10,43 +10,39 @@ from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.work import change, look
 from forager.errors import ConflictError, NotFoundError, UsageError
-from forager.runtime.schedule import DUTIES, find_jobs
+from forager.runtime.schedule import JOBS, find_jobs
 from forager.scheduler import schemas as job_models
-from forager.scheduler.run_now import hasten
-from forager.scheduler.scheduler import read_duties
+from forager.scheduler.store import list_jobs, trigger_job, with_unregistered
 
 router = APIRouter(tags=["system"])
 
 
-@router.get("/api/schedule", response_model=Listed[job_models.Duty], responses=responses())
+@router.get("/api/schedule", response_model=Listed[job_models.Job], responses=responses())
 async def show_schedule(request: Request, _who: User) -> Response:
-    """Every duty, when it was done, with which result, and when it is next."""
+    """Every job, when it last ran, with which result, and when it runs next."""
     async with look(request) as conn:
-        found = {row["name"]: row for row in await read_duties(conn)}
-    unknown = dict.fromkeys(("started_at", "ended_at", "took_s", "result", "error", "next_at")) | {"times": 0}
-    names = sorted({*DUTIES, *found})
-    return listed([found.get(name) or {"name": name, "every_s": DUTIES[name].EVERY_S, **unknown} for name in names])
+        return listed(with_unregistered(await list_jobs(conn), JOBS))
 
 
 # Changing ------------------------------------------------------------------------------------------------------------
 
 
 @router.post(
-    "/api/admin/schedule/{duty}/run",
+    "/api/admin/schedule/{job}/run",
     status_code=202,
     response_model=job_models.JobTriggered,
     responses=responses(404, 409),
 )
-async def run_duty(
-    request: Request, who: Admin, duty: Annotated[str, Path(pattern="^[a-z_]{1,40}$", examples=["score"])]
+async def run_job(
+    request: Request, who: Admin, job: Annotated[str, Path(pattern="^[a-z_]{1,40}$", examples=["score"])]
 ) -> Response:
-    """A duty is due at once; whoever keeps the timetable does it."""
+    """Makes a job due now; a process that runs the scheduler runs it."""
     try:
-        (found,) = find_jobs([duty])
+        (found,) = find_jobs([job])
     except UsageError as error:
         raise NotFoundError(str(error)) from None
     async with change(request, who) as deed:
-        if not await hasten(deed.conn, duty, found.EVERY_S):
-            raise ConflictError(f"{duty} is being done right now.", "job_running")
-        await deed.note("schedule.run", "duty", duty)
-    return reply({"duty": duty, "message": "It is due now."}, 202)
+        if not await trigger_job(deed.conn, job, found.interval_s):
+            raise ConflictError(f"The job {job} is running.", "job_running")
+        await deed.note("schedule.run", "job", job)
+    return reply({"job": job, "message": "It is due now."}, 202)

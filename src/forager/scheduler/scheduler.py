@@ -1,29 +1,30 @@
-"""Which duty is done when, and by whom: by whoever holds the lock of its row in `duties`.
+"""Runs jobs when they are due. The process that holds the lock of a job's row in `duties` runs the job.
 
-The lock lives in a transaction that stays open around the duty, so that two schedulers never do it at once and a killed
-one lets go of it. The duty itself works on a connection of its own, in transactions as short as it likes. A duty that
-fails is written down as such and comes again in its turn; the others go on.
+The lock belongs to a transaction that stays open while the job runs, so two schedulers never run a job at the same time
+and a killed process releases it. The job itself works on a second connection, in short transactions. A job that fails
+records its error and runs again at its next time; the others are not affected.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forager.db import statements
 from forager.db.cancelled import give_up_if_cancelled
-from forager.db.rows import Row, as_dicts
+from forager.instance import Forager
 from forager.observe import log
-from forager.scheduler.config import Duty, SchedulerConfig
-from forager.scheduler.times import ANY_TIME
+from forager.scheduler.job import Job, JobContext
+from forager.scheduler.store import SQL
 
-SQL = statements.load("forager.scheduler")
-LONGEST_WAIT = "30s"
-"""For a lock, in a duty."""
+if TYPE_CHECKING:
+    from forager.dispatch.broker import Broker
+
+LOCK_TIMEOUT = "30s"
+"""How long a job waits for a lock."""
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """How a duty went: `result` or `error`."""
+class JobRun:
+    """How a run of a job ended: with `result` or `error`."""
 
     name: str
     took_s: float
@@ -32,77 +33,80 @@ class Done:
 
 
 class JobScheduler:
-    def __init__(self, pool: Any, duties: Sequence[Duty], order: SchedulerConfig) -> None:
-        """The pool has to have two connections to spare."""
-        self._pool = pool
-        self._duties = {duty.NAME: duty for duty in duties}
-        self._order = order
-        self._failing: dict[str, str] = {}
-        """What was said of duties that failed: once is enough."""
-        self._conn: Any = None
-        """On which a duty works now."""
+    def __init__(
+        self,
+        forager: Forager,
+        jobs: Sequence[Job],
+        *,
+        broker: "Broker | None" = None,
+        job_names: tuple[str, ...] = (),
+    ) -> None:
+        """Needs two free connections of the pool. `job_names` are all jobs of the instance, also those of other
+        loops."""
+        self._forager = forager
+        self._pool = forager.pool
+        self._jobs = {job.name: job for job in jobs}
+        self._broker = broker
+        self._job_names = job_names
+        self._last_errors: dict[str, str] = {}
+        """By job; an error that repeats is not logged as a warning again."""
+        self._connection: Any = None
+        """The connection of the job that is running."""
 
-    async def post(self) -> None:
-        """Duties that were never seen are due at once, or at their time of day."""
-        names, periods = list(self._duties), [duty.EVERY_S for duty in self._duties.values()]
-        moments = [self._order.times.get(name, ANY_TIME) for name in names]
+    async def register(self) -> None:
+        """Adds jobs that have no row yet: they are due at once, or at their time of day."""
+        jobs = self._jobs.values()
+        moments = [job.time_of_day(self._forager.settings) for job in jobs]
         times, weekdays = [at.time for at in moments], [at.weekday for at in moments]
-        await self._pool.execute(SQL["post_duties"], names, periods, times, weekdays)
+        await self._pool.execute(
+            SQL["register_jobs"], list(self._jobs), [job.interval_s for job in jobs], times, weekdays
+        )
 
-    async def do_due(self) -> list[Done]:
-        """Whatever is due and nobody else does, each once."""
-        left = set(self._duties)
-        all_done: list[Done] = []
-        while (done := await self._take(SQL["take_due"], sorted(left))) is not None:
-            left.discard(done.name)
-            all_done.append(done)
-        return all_done
+    async def run_due(self) -> list[JobRun]:
+        """Runs every job that is due and that no other scheduler is running, each once."""
+        left = set(self._jobs)
+        runs: list[JobRun] = []
+        while (run := await self._lock_and_run(SQL["lock_due"], sorted(left))) is not None:
+            left.discard(run.name)
+            runs.append(run)
+        return runs
 
-    async def do_now(self, name: str) -> Done | None:
-        """Due or not; None when somebody else is doing it."""
-        return await self._take(SQL["take_named"], name)
+    async def run_now(self, name: str) -> JobRun | None:
+        """Runs a job, due or not. Returns None when another scheduler is running it."""
+        return await self._lock_and_run(SQL["lock_named"], name)
 
-    async def next_in_s(self) -> float:
-        """Seconds until something is due; 0 also while another scheduler does it."""
-        wait_s: float = await self._pool.fetchval(SQL["next_due"], list(self._duties))
+    async def seconds_until_due(self) -> float:
+        """Returns 0 also while another scheduler runs a job that is due."""
+        wait_s: float = await self._pool.fetchval(SQL["seconds_until_due"], list(self._jobs))
         return wait_s
 
     def abandon(self) -> None:
-        """Hang up on a duty that was cancelled and does not end. A server that is asked to cancel a statement before it
-        has begun with it does not hear that, and the driver waits until the statement is over, which may take hours."""
-        if self._conn is not None:
-            self._conn.terminate()
+        """Closes the connection of a job that was cancelled and does not end. A server that is asked to cancel a
+        statement before it has begun with it ignores that, and the driver waits until the statement ends, which may
+        take hours."""
+        if self._connection is not None:
+            self._connection.terminate()
 
-    async def _take(self, question: str, what: list[str] | str) -> Done | None:
+    async def _lock_and_run(self, statement: str, names: list[str] | str) -> JobRun | None:
         async with self._pool.acquire() as holder, holder.transaction():
-            name = await holder.fetchval(question, what)
-            return await self._do(holder, self._duties[name]) if name is not None else None
+            name = await holder.fetchval(statement, names)
+            return await self._run(holder, self._jobs[name]) if name is not None else None
 
-    async def _do(self, holder: Any, duty: Duty) -> Done:
+    async def _run(self, holder: Any, job: Job) -> JobRun:
         result = error = None
         try:
-            async with self._pool.acquire() as self._conn:
-                await self._conn.execute(SQL["limit_waits"], LONGEST_WAIT)
-                result = await duty.run_once(self._conn, self._order)
-            log().info("duty done", action="duty.done", duty=duty.NAME, result=result)
-        except Exception as trouble:  # whatever it is, it is this duty's alone
+            async with self._pool.acquire() as self._connection:
+                await self._connection.execute(SQL["set_lock_timeout"], LOCK_TIMEOUT)
+                result = await job.run(JobContext(self._forager, self._connection, self._broker, self._job_names))
+            log().info("job done", action="job.done", job=job.name, result=result)
+        except Exception as trouble:  # any error concerns this job alone
             give_up_if_cancelled()
             error = f"{type(trouble).__name__}: {trouble}"
-            say = log().info if self._failing.get(duty.NAME) == error else log().warning
-            say("duty failed", action="duty.failed", duty=duty.NAME, error=error)
+            write = log().info if self._last_errors.get(job.name) == error else log().warning
+            write("job failed", action="job.failed", job=job.name, error=error)
         finally:
-            self._conn = None
-        self._failing = {**self._failing, duty.NAME: error or ""}
-        at = self._order.times.get(duty.NAME, ANY_TIME)
-        took_s = await holder.fetchval(SQL["end_duty"], duty.NAME, duty.EVERY_S, result, error, *at)
-        return Done(duty.NAME, took_s, result, error)
-
-
-async def read_duties(conn: Any) -> list[dict[str, Any]]:
-    """The timetable, a row for each duty that was ever posted."""
-    return [dict(row) for row in await conn.fetch(SQL["read_duties"])]
-
-
-async def list_overdue(conn: Any, names: Sequence[str]) -> list[Row]:
-    """The most overdue first."""
-    return as_dicts(await conn.fetch(SQL["duties_now"], names))
+            self._connection = None
+        self._last_errors[job.name] = error or ""
+        at = job.time_of_day(self._forager.settings)
+        took_s = await holder.fetchval(SQL["record_run"], job.name, job.interval_s, result, error, *at)
+        return JobRun(job.name, took_s, result, error)

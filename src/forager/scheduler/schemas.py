@@ -5,7 +5,7 @@ from datetime import datetime
 from forager.api.types import Row
 
 
-class Duty(Row):
+class Job(Row):
     name: str
     every_s: float
     started_at: datetime | None
@@ -18,5 +18,5 @@ class Duty(Row):
 
 
 class JobTriggered(Row):
-    duty: str
+    job: str
     message: str

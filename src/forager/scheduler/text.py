@@ -1,4 +1,4 @@
-"""How duties say what they did."""
+"""How jobs phrase their results."""
 
 
 def things(number: int, one: str, many: str | None = None) -> str:

@@ -6,19 +6,19 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 NEVER = "never"
 
 
-class At(NamedTuple):
+class TimeOfDay(NamedTuple):
     time: str | None
-    """None: at any time, every so often."""
+    """None: any time; the interval alone counts."""
     weekday: int | None
     """1 is Monday; None: every day."""
 
 
-ANY_TIME = At(None, None)
+ANY_TIME = TimeOfDay(None, None)
 
 
-def parse(text: str) -> At:
-    """What a setting says; its form was checked when it was read."""
+def parse(text: str) -> TimeOfDay:
+    """Parses the value of a setting; its form was checked when the settings were loaded."""
     if text == NEVER:
         return ANY_TIME
     *day, time = text.split()
-    return At(time, WEEKDAYS.index(day[0]) + 1 if day else None)
+    return TimeOfDay(time, WEEKDAYS.index(day[0]) + 1 if day else None)

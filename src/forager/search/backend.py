@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from forager.search.sync import Standing, Tended
 
 ROUND_S = 20.0
-"""For one round of the duty, so that others get their turn."""
+"""For one run of the job, so that others have their turn."""
 
 
 @contextlib.asynccontextmanager
@@ -33,8 +33,8 @@ async def open_searching(settings: Settings) -> AsyncIterator[ExternalSearch | N
         yield ExternalSearch(server, Names(settings.search.index_prefix))
 
 
-async def tend_search(conn: Any, settings: Settings, *, within_s: float = ROUND_S) -> str:
-    """The duty: in one line what was done."""
+async def sync_server(conn: Any, settings: Settings, *, within_s: float = ROUND_S) -> str:
+    """Sends the search server what changed, and returns a summary in one line."""
     from forager.search.sync import read_sync_status, tend
 
     async with open_searching(settings) as elsewhere:

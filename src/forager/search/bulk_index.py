@@ -111,7 +111,7 @@ async def _read(conn: Any, keys: Sequence[Key]) -> dict[Key, bytes]:
     for kind, make in DOCUMENTS.items():
         ids = [key.id for key in keys if key.kind == kind]
         rows = await conn.fetch(SQL[f"{kind}_documents"], ids) if ids else []
-        found |= {Key(kind, row["id"]): orjson.dumps(make(row)) for row in rows}
+        found |= {Key(kind, row["id"]): orjson.dumps(make(dict(row))) for row in rows}
     return found
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forager import clock
+from forager.db.query import fetch_one
 from forager.search import rebuild
 from forager.search.bulk_index import SQL, push_changes
 from forager.search.names import Names
@@ -50,7 +51,7 @@ async def read_sync_status(conn: Any) -> Standing:
 
 async def read_rejected(conn: Any) -> tuple[int, str]:
     """How many documents the server would not take, and why the last one."""
-    row = await conn.fetchrow(SQL["sum_refused"])
+    row = await fetch_one(conn, SQL["sum_refused"])
     return row["documents"], row["reason"] or ""
 
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from forager.db import statements
+from forager.db.query import Query
 
 SQL = statements.load("forager.stats", "days.sql")
 MOST_DAYS = 31
@@ -30,9 +31,12 @@ class Days:
     """Ids of domains: the last of each portion."""
 
 
+FIND_DAYS = Query(SQL["find_days"], Days)
+
+
 async def find_days(conn: Any, *, portion: int) -> Days:
     """`portion` domains are to be rolled up at once."""
-    return Days(*await conn.fetchrow(SQL["find_days"], portion))
+    return await FIND_DAYS.one(conn, portion)
 
 
 async def roll_up(conn: Any, day: date, *, after: int, until: int) -> int:

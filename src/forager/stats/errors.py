@@ -1,16 +1,25 @@
 """One short function per statement of `errors.sql`. Opens no transactions: the floor above does."""
 
 from datetime import UTC, date, datetime, time
-from typing import Any
+from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.query import Query
 
 SQL = statements.load("forager.stats", "errors.sql")
 
 
-async def find_days(conn: Any) -> tuple[date, date]:
-    """The first day that is to be rolled up, and today."""
-    return tuple(await conn.fetchrow(SQL["find_error_days"]))
+class ErrorDays(NamedTuple):
+    first: date
+    """That is to be rolled up."""
+    today: date
+
+
+FIND_DAYS = Query(SQL["find_error_days"], ErrorDays)
+
+
+async def find_days(conn: Any) -> ErrorDays:
+    return await FIND_DAYS.one(conn)
 
 
 async def roll_up(conn: Any, day: date) -> int:

@@ -7,9 +7,10 @@ workers are alive and no visit has ended for a while.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from forager.db import statements
+from forager.db.query import Query
 
 SQL = statements.load("forager.stats", "stall.sql")
 GRACE_S = 60.0
@@ -29,31 +30,49 @@ class Stall:
     message: str
 
 
+class Workforce(NamedTuple):
+    alive: int
+    paused: int
+    silent_s: float | None
+    """Since the last one was heard from; None: there never was one."""
+
+
+class DueDomains(NamedTuple):
+    domains: int
+    due_s: float | None
+
+
+READ_WORKFORCE = Query(SQL["read_workforce"], Workforce)
+DUE_ANYWHERE = Query(SQL["due_anywhere"], DueDomains)
+DUE_OF = Query(SQL["due_of"], DueDomains)
+HELD_WITHOUT_PROGRESS = Query(SQL["held_without_progress"], DueDomains)
+
+
 async def detect_stall(conn: Any, *, dead_after_s: float, stall_s: float) -> Stall | None:
     """Returns the stall there is, or None. Costs two short statements while the crawl goes on."""
-    alive, paused, silent_s = await conn.fetchrow(SQL["read_workforce"], dead_after_s)
+    alive, paused, silent_s = await READ_WORKFORCE.one(conn, dead_after_s)
     if not alive:
         if silent_s is not None and silent_s < GRACE_S:
             return None
-        found = await conn.fetchrow(SQL["due_anywhere"], GRACE_S, MOST, False)
+        found = await DUE_ANYWHERE.one(conn, GRACE_S, MOST, False)
         return _build_stall("no_worker", found, "no worker is alive")
     for run, label in await conn.fetch(SQL["unserved"], dead_after_s):
-        found = await conn.fetchrow(SQL["due_of"], run, label, GRACE_S, MOST)
+        found = await DUE_OF.one(conn, run, label, GRACE_S, MOST)
         wanted = f"no worker of run {run} with the label {label}" if label else f"no worker of run {run}"
         if stall := _build_stall("unserved", found, f"{wanted} is alive"):
             return stall
     if paused == alive or await conn.fetchval(SQL["ended_lately"], stall_s):
         return None
-    waiting = await conn.fetchrow(SQL["due_anywhere"], stall_s, MOST, True)
-    held = await conn.fetchrow(SQL["held_without_progress"], stall_s, MOST)
-    found = max(waiting, held, key=lambda row: row["due_s"] or 0.0)
+    waiting = await DUE_ANYWHERE.one(conn, stall_s, MOST, True)
+    held = await HELD_WITHOUT_PROGRESS.one(conn, stall_s, MOST)
+    found = max(waiting, held, key=lambda due: due.due_s or 0.0)
     workers = "1 worker is alive" if alive == 1 else f"{alive} workers are alive"
     return _build_stall("no_progress", found, f"{workers} and no visit has ended for {_span(stall_s)}")
 
 
-def _build_stall(kind: Kind, found: Any, because: str) -> Stall | None:
+def _build_stall(kind: Kind, found: DueDomains, because: str) -> Stall | None:
     domains, due_s = found
-    if not domains:
+    if not domains or due_s is None:
         return None
     number = f"{MOST:,} or more" if domains >= MOST else f"{domains:,}"
     have = "domain has" if domains == 1 else "domains have"

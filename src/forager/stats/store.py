@@ -8,6 +8,7 @@ from typing import Any
 
 from forager import clock
 from forager.db import statements
+from forager.db.query import fetch_one
 from forager.engine.models import Pause
 from forager.frontier.models import Outcome
 from forager.runs.models import IMAGE, DomainCount, Holder, OutcomeCount, RunSpec, Scope
@@ -40,8 +41,7 @@ async def find_run(conn: Any, run: int) -> RunSpec | None:
 
 async def run_started_at(conn: Any, run: int) -> datetime:
     """When a run began, by the database's clock."""
-    row = await conn.fetchrow(SQL["find_run"], run)
-    moment: datetime = row["started_at"]
+    moment: datetime = (await fetch_one(conn, SQL["find_run"], run))["started_at"]
     return moment
 
 

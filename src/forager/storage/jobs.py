@@ -1,34 +1,53 @@
-"""Snapshots that no visit brought or confirmed for some weeks are deleted.
+"""Deletes stored bodies that no visit brought or confirmed for some weeks.
 
-In two steps, each safe to be killed in: first the database gives them up, then their files go. A visit that brings one
-again in between takes it back, and its file is left because it is fresh.
+In two steps, each safe to be killed in: first the database drops them, then their files are deleted. A visit that
+brings one again in between takes it back, and its file is kept because it is fresh.
 """
 
-from typing import Any
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
 
-from forager.scheduler.config import SchedulerConfig
+from forager import clock
+from forager.config.settings import Settings
+from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 from forager.storage import store as bodies
+from forager.storage.factory import place_of
+from forager.storage.refs import key_of
 
-NAME = "bodies"
-EVERY_S = 3600.0
 BATCH = 1000
 MOST_BATCHES = 100
-"""In one round; the rest waits for the next, so that other duties have their turn."""
+"""In one run; the rest waits for the next, so that other jobs have their turn."""
+FRESH = timedelta(days=1)
 
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:
-    for _ in range(MOST_BATCHES):
-        if await bodies.drop_old(conn, older_than_s=order.body_retention_s, limit=BATCH) < BATCH:
-            break
-    deleted, after = 0, (bodies.BEGINNING, "")
-    for _ in range(MOST_BATCHES):
-        dropped = await bodies.find_dropped(conn, after=after, limit=BATCH)
-        if not dropped:
-            break
-        gone = await order.delete_bodies([name for name, _ in dropped])
-        await bodies.note_deleted(conn, gone)
-        deleted += len(gone)
-        name, at = dropped[-1]
-        after = at, name
-    return f"{things(deleted, 'body', 'bodies')} deleted"
+class BodiesJob(Job):
+    name = "bodies"
+    interval_s = 3600.0
+    loop = Loop.SLOW
+
+    async def run(self, context: JobContext) -> str:
+        conn, settings = context.connection, context.settings
+        for _ in range(MOST_BATCHES):
+            if await bodies.drop_old(conn, older_than_s=settings.retention.bodies, limit=BATCH) < BATCH:
+                break
+        deleted, after = 0, (bodies.BEGINNING, "")
+        for _ in range(MOST_BATCHES):
+            dropped = await bodies.find_dropped(conn, after=after, limit=BATCH)
+            if not dropped:
+                break
+            gone = await delete_bodies(settings, [name for name, _ in dropped])
+            await bodies.note_deleted(conn, gone)
+            deleted += len(gone)
+            name, at = dropped[-1]
+            after = at, name
+        return f"{things(deleted, 'body', 'bodies')} deleted"
+
+
+async def delete_bodies(settings: Settings, names: Sequence[str]) -> list[str]:
+    """Deletes files and returns the names of those that are gone. Files that were stored or confirmed in the last day
+    are kept: a visit may be about to refer to them."""
+    by_key = {key_of(name): name for name in names}
+    gone = await asyncio.to_thread(place_of(settings).delete, list(by_key), unless_since=clock.now() - FRESH)
+    return [by_key[key] for key in gone]

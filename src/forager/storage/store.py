@@ -3,13 +3,47 @@
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.query import Query
 from forager.storage.body_store import Shelved
 
 SQL = statements.load("forager.storage")
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class BodyCount(NamedTuple):
+    what: str
+    bodies: int
+
+
+class PageBody(NamedTuple):
+    page_id: int
+    body_ref: str
+
+
+class ArchiveEnd(NamedTuple):
+    name: str
+    until: int
+
+
+class DroppedFile(NamedTuple):
+    name: str
+    dropped_at: datetime
+
+
+class StoredName(NamedTuple):
+    name: str
+    kind: str
+
+
+READ_BODIES = Query(SQL["read_bodies"], BodyCount)
+NEWEST_BODIES = Query(SQL["newest_bodies"], PageBody)
+DROP_UNUSED = Query(SQL["drop_unused"], str)
+FIND_DROPPED = Query(SQL["find_dropped"], DroppedFile)
+STORED_NAMES = Query(SQL["stored_names"], StoredName)
+ENDS_OF_ARCHIVES = Query(SQL["ends_of_archives"], ArchiveEnd)
 
 
 async def note_bodies(conn: Any, shelved: Iterable[Shelved]) -> None:
@@ -41,12 +75,12 @@ async def count_bodies(conn: Any, run: int, shelved: Iterable[Shelved]) -> None:
 
 async def read_bodies(conn: Any, run: int) -> dict[str, int]:
     """`stored`, `known`, or `lost:` with the reason → how many."""
-    return dict(await conn.fetch(SQL["read_bodies"], run))
+    return dict(await READ_BODIES.fetch(conn, run))
 
 
 async def newest_bodies(conn: Any, page_ids: Sequence[int]) -> dict[int, str]:
     """Page → its body, of those that have one."""
-    return dict(await conn.fetch(SQL["newest_bodies"], page_ids))
+    return dict(await NEWEST_BODIES.fetch(conn, page_ids))
 
 
 async def drop_old(conn: Any, *, older_than_s: float, limit: int) -> int:
@@ -54,11 +88,11 @@ async def drop_old(conn: Any, *, older_than_s: float, limit: int) -> int:
 
 
 async def drop_unused(conn: Any, names: Sequence[str]) -> list[str]:
-    return [row["name"] for row in await conn.fetch(SQL["drop_unused"], names)]
+    return await DROP_UNUSED.fetch(conn, names)
 
 
-async def find_dropped(conn: Any, *, after: tuple[datetime, str], limit: int) -> list[tuple[str, datetime]]:
-    return [tuple(row) for row in await conn.fetch(SQL["find_dropped"], *after, limit)]
+async def find_dropped(conn: Any, *, after: tuple[datetime, str], limit: int) -> list[DroppedFile]:
+    return await FIND_DROPPED.fetch(conn, *after, limit)
 
 
 async def note_deleted(conn: Any, names: Sequence[str]) -> None:
@@ -74,13 +108,13 @@ async def describe(conn: Any, *, limit: int | None) -> dict[str, Any]:
     }
 
 
-async def stored_names(conn: Any, *, at_once: int) -> AsyncIterator[list[tuple[str, str]]]:
+async def stored_names(conn: Any, *, at_once: int) -> AsyncIterator[list[StoredName]]:
     """Names and kinds of all files that have to be there, portion by portion."""
     name = ""
-    while rows := await conn.fetch(SQL["stored_names"], name, at_once):
-        name = rows[-1]["name"]
-        yield [tuple(row) for row in rows]
+    while files := await STORED_NAMES.fetch(conn, name, at_once):
+        name = files[-1].name
+        yield files
 
 
 async def ends_of_archives(conn: Any) -> dict[str, int]:
-    return dict(await conn.fetch(SQL["ends_of_archives"]))
+    return dict(await ENDS_OF_ARCHIVES.fetch(conn))

@@ -1,21 +1,23 @@
-"""Tasks that wait for other tasks go on, or end, when those are closed. The operator's desk knows how; it comes in."""
+"""Releases tasks that wait for other tasks, or cancels them, when those are closed."""
 
-from typing import Any
-
-from forager.scheduler.config import SchedulerConfig
+from forager.scheduler.job import Job, JobContext
 from forager.scheduler.text import things
+from forager.tasks.dependents import settle
 
-NAME = "dependencies"
-EVERY_S = 5.0
 MOST_ROUNDS = 100
 
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:
-    settled = 0
-    for _ in range(MOST_ROUNDS):
-        async with conn.transaction():
-            now = await order.settle_dependents(conn)
-        settled += now
-        if not now:
-            break
-    return f"{things(settled, 'task')} settled"
+class DependenciesJob(Job):
+    name = "dependencies"
+    interval_s = 5.0
+
+    async def run(self, context: JobContext) -> str:
+        goes_on = context.settings.crawl.dependents == "run"
+        settled = 0
+        for _ in range(MOST_ROUNDS):
+            async with context.connection.transaction():
+                count = await settle(context.connection, goes_on=goes_on)
+            settled += count
+            if not count:
+                break
+        return f"{things(settled, 'task')} settled"

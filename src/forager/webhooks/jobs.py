@@ -1,36 +1,38 @@
-"""Whoever wants to hear of closed tasks and of alerts is called, until it was heard or a day is over.
+"""Calls webhooks about closed tasks and alerts, until the receiver accepts the call or a day is over.
 
-A round takes some calls, few to any one URL, and makes them all at once: a receiver that does not answer costs the
-others nothing, and other duties some seconds. Killed in the middle, what was taken is called again after two minutes.
+A round takes a number of calls, few for any one URL, and makes them all at once: a receiver that does not respond does
+not delay the others, and other jobs by seconds only. After a kill, calls that were taken are repeated in two minutes.
 """
 
-from typing import Any
-
-from forager.scheduler.config import SchedulerConfig
+from forager.scheduler.job import Job, JobContext
 from forager.scheduler.text import things
 from forager.webhooks import store as webhooks
+from forager.webhooks.delivery import call_webhooks
 
-NAME = "webhooks"
-EVERY_S = 5.0
 MOST = 64
 MOST_PER_URL = 8
 AGAIN_AFTER_S = 120.0
 MOST_ROUNDS = 20
-"""The rest waits for the next time, so that other duties have their turn."""
+"""The rest waits for the next run, so that other jobs have their turn."""
 
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:
-    delivered = missed = 0
-    for _ in range(MOST_ROUNDS):
-        async with conn.transaction():
-            due = await webhooks.take_due(conn, most=MOST, most_per_url=MOST_PER_URL, again_after_s=AGAIN_AFTER_S)
-        if not due:
-            break
-        heard = await order.call_webhooks(due)
-        async with conn.transaction():
-            await webhooks.note(conn, heard)
-        delivered += sum(each.error is None for each in heard)
-        missed += sum(each.error is not None for each in heard)
-        if missed:
-            break  # somebody is slow, or away: the others are called next time
-    return f"{things(delivered, 'call')} delivered, {missed:,} not taken"
+class WebhooksJob(Job):
+    name = "webhooks"
+    interval_s = 5.0
+
+    async def run(self, context: JobContext) -> str:
+        conn = context.connection
+        delivered = missed = 0
+        for _ in range(MOST_ROUNDS):
+            async with conn.transaction():
+                due = await webhooks.take_due(conn, most=MOST, most_per_url=MOST_PER_URL, again_after_s=AGAIN_AFTER_S)
+            if not due:
+                break
+            heard = await call_webhooks(context.settings, due)
+            async with conn.transaction():
+                await webhooks.note(conn, heard)
+            delivered += sum(each.error is None for each in heard)
+            missed += sum(each.error is not None for each in heard)
+            if missed:
+                break  # a receiver is slow or unavailable: the others are called in the next run
+        return f"{things(delivered, 'call')} delivered, {missed:,} not accepted"

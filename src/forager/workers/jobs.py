@@ -1,15 +1,22 @@
-"""Domains leased by workers that died or fell silent become claimable again. The crawl knows how: it is handed in."""
+"""Releases the leases of workers that died or send no heartbeat, so that their domains can be claimed again."""
 
-from typing import Any
-
-from forager.scheduler.config import SchedulerConfig
+from forager.engine.crash_marker import FOLDER
+from forager.engine.recovery import recover
+from forager.scheduler.job import Job, JobContext
 from forager.scheduler.text import things
 
-NAME = "takeover"
-EVERY_S = 30.0
 
+class TakeoverJob(Job):
+    name = "takeover"
+    interval_s = 30.0
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:
-    async with conn.transaction():
-        freed = await order.take_over(conn)
-    return f"{things(len(freed), 'domain')} taken over"
+    async def run(self, context: JobContext) -> str:
+        settings = context.settings
+        async with context.connection.transaction():
+            freed = await recover(
+                context.connection,
+                dead_after_s=settings.worker.dead_after,
+                delay_s=settings.politeness.delay,
+                notes=settings.home / FOLDER,
+            )
+        return f"{things(len(freed), 'domain')} released"

@@ -5,9 +5,14 @@ Every door (CLI, API) calls this, in its one transaction. A worker hears of it w
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
+from forager.engine.crash_marker import FOLDER
+from forager.engine.recovery import recover
+from forager.engine.transaction_retry import in_transaction
 from forager.errors import ConflictError, NotFoundError
+from forager.instance import Forager
 from forager.stats import store as stats
 
 
@@ -31,3 +36,11 @@ async def send_away(conn: Any, *, worker: int | None = None, host: str | None = 
     if state is None:
         raise NotFoundError(f"There is no worker {worker}; `forager workers` lists them.")
     raise ConflictError(f"Worker {worker} does not run: it is {state}.", "worker_not_running")
+
+
+async def recover_domains(forager: Forager, *, silent_s: float) -> list[str]:
+    """Takes the domains of dead workers and of those without a heartbeat for this time, whatever the settings say, and
+    returns their names."""
+    settings = forager.settings
+    work = partial(recover, dead_after_s=silent_s, delay_s=settings.politeness.delay, notes=settings.home / FOLDER)
+    return await in_transaction(forager.database, work)

@@ -5,10 +5,10 @@ import asyncio
 import asyncpg
 import pytest
 from tests.integration.accounts.stage import PASSWORD, Desk, OpenApp
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 
-from forager.accounts import jobs as sessions
 from forager.accounts import store
+from forager.accounts.jobs import SessionsJob
 from forager.accounts.passwords import Hasher
 from forager.accounts.sessions import Visitor, sign_in
 
@@ -162,7 +162,7 @@ async def test_what_is_over_is_cleared_out(desk: Desk) -> None:
     await let_time_pass(desk, "2 days")
     await desk.conn.execute("UPDATE sessions SET expires_at = now()")
     await desk.conn.execute("INSERT INTO invites (secret_hash, created_by, expires_at) VALUES ('x', 'test', now())")
-    assert await sessions.run_once(desk.conn, an_order()) == "1 session, 1 link, 3 login tries cleared out"
+    assert await SessionsJob().run(a_context(desk.conn)) == "1 session, 1 link, 3 login tries deleted"
     left = {row["subject"] for row in await desk.conn.fetch("SELECT subject FROM login_attempts")}
     alice = await desk.conn.fetchval("SELECT id FROM users")
     assert left == {f"pair:#{alice} 127.0.0.1"}

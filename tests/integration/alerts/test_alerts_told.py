@@ -1,14 +1,14 @@
-"""From a worker that fell silent to the webhook that hears of it: both duties, a real receiver."""
+"""From a worker that fell silent to the webhook that hears of it: both jobs, a real receiver."""
 
 import json
 from pathlib import Path
 
 from tests.ground import Ground
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 from tests.integration.tasks.test_webhooks import Receiver, call, settings_for
 
-from forager.alerts import jobs as alerts
 from forager.alerts import service as control
+from forager.alerts.jobs import AlertsJob
 
 
 async def test_a_silent_worker_is_told_to_the_webhook_signed_and_once(ground: Ground, tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ async def test_a_silent_worker_is_told_to_the_webhook_signed_and_once(ground: Gr
     async with Receiver().listen() as receiver:
         await control.add_target(ground.conn, receiver.url, by="ada")
         for _ in range(3):
-            await alerts.run_once(ground.conn, an_order())
+            await AlertsJob().run(a_context(ground.conn))
             await call(ground.conn, settings_for(tmp_path))
         [alert] = await control.list_alerts(ground.conn)
         await control.resolve(ground.conn, [alert["id"]], by="ada")

@@ -6,7 +6,7 @@ from forager.images.queries import SQL as IMAGES
 from forager.pages.queries import SQL as PAGES
 from forager.products.queries import SQL as PRODUCTS
 from forager.runs.queries import SQL as RUNS
-from forager.scheduler.scheduler import SQL as JOBS
+from forager.scheduler.store import SQL as JOBS
 from forager.tasks.queries import SQL as TASKS
 from forager.workers.queries import SQL as WORKERS
 

@@ -47,6 +47,7 @@ async def test_seeds_are_planted_and_the_bad_ones_told(admin: httpx.AsyncClient,
 async def test_urls_that_are_added_are_no_seeds(admin: httpx.AsyncClient, conn: asyncpg.Connection) -> None:
     assert (await admin.post("/api/frontier/add", json={"urls": ["https://a.example/x"]})).json()["new_pages"] == 1
     row = await conn.fetchrow("SELECT is_seed, priority FROM pages")
+    assert row is not None
     assert (row["is_seed"], row["priority"]) == (False, 2)
     await assert_kept(conn)
 
@@ -254,7 +255,7 @@ async def test_a_domain_and_pages_are_purged(
     assert await conn.fetchval("SELECT count(*) FROM domains") == 0
 
 
-async def test_a_duty_becomes_due(admin: httpx.AsyncClient, conn: asyncpg.Connection) -> None:
+async def test_a_job_becomes_due(admin: httpx.AsyncClient, conn: asyncpg.Connection) -> None:
     await conn.execute("INSERT INTO duties (name, every_s, next_at) VALUES ('score', 60, now() + interval '1 day')")
     assert (await admin.post("/api/admin/schedule/score/run")).status_code == 202
     assert await conn.fetchval("SELECT next_at <= now() FROM duties WHERE name = 'score'")

@@ -42,7 +42,7 @@ ABOUT_DOMAINS: tuple[Deed, ...] = (
     ("configure_page", "PATCH", "/api/admin/pages/1", {"revisit_every_s": 3600}, "page.configure"),
     ("add_to_frontier", "POST", "/api/frontier/add", {"urls": ["https://new.example/x"]}, "frontier.add"),
     ("add_seeds", "POST", "/api/frontier/seed", {"urls": ["https://new.example/y"]}, "frontier.seed"),
-    ("run_duty", "POST", "/api/admin/schedule/score/run", None, "schedule.run"),
+    ("run_job", "POST", "/api/admin/schedule/score/run", None, "schedule.run"),
     ("start_run", "POST", "/api/admin/runs", {"urls": ["https://new.example/"]}, "run.start"),
     ("stop_run", "POST", "/api/admin/runs/2/stop", None, "run.stop"),
     ("clear_frontier", "DELETE", "/api/frontier?domain=b.example&reason=test", None, "frontier.clear"),

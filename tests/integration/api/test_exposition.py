@@ -7,11 +7,11 @@ from typing import Any
 import asyncpg
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 
 from forager.stats import series
 from forager.stats.counters import Tally
-from forager.stats.jobs import series as duty
+from forager.stats.jobs.series import SeriesJob
 from forager.stats.routes import prometheus as metrics
 from forager.stats.routes.prometheus import MetricsExporter
 
@@ -58,7 +58,7 @@ async def test_counters_go_on_over_folds_days_and_another_process(pool: asyncpg.
         if number:
             await series.add(conn, number, some_visits(number))
         await conn.execute("UPDATE series_parts SET minute = minute - interval '9 days'")
-        await duty.run_once(conn, an_order())
+        await SeriesJob().run(a_context(conn))
         seen.append(read(await MetricsExporter(pool).render()))
     assert [found["crawler_pages_fetched_total"] for found in seen] == [10, 10, 10, 17]
     assert [found["crawler_stage_seconds_count"] for found in seen] == [10, 10, 10, 17]

@@ -6,12 +6,12 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
-import asyncpg
 import pytest
 from tests.integration.api.lists import SQL
 from tests.integration.api.test_plans import nodes
 
 from forager.db.pool import open_pool
+from forager.db.types import Connection
 
 ROWS = 10_000
 NO = None
@@ -70,7 +70,7 @@ SELECT p.id, p.domain_id, now() + interval '1 day' FROM pages p WHERE p.status =
 
 
 @pytest.fixture
-async def large(database_url: str) -> AsyncIterator[asyncpg.Connection]:
+async def large(database_url: str) -> AsyncIterator[Connection]:
     """As the API connects."""
     pool = await open_pool(database_url, size=1, application="forager test plans", statement_limit_s=30)
     try:
@@ -82,7 +82,7 @@ async def large(database_url: str) -> AsyncIterator[asyncpg.Connection]:
         await pool.close()
 
 
-async def test_each_filter_finds_its_rows_by_an_index(large: asyncpg.Connection) -> None:
+async def test_each_filter_finds_its_rows_by_an_index(large: Connection) -> None:
     """One test for all: the table costs more than the questions. What was thrown away is counted, not guessed from
     the plan's form: a walk along the primary key is right for what is everywhere, and wrong for what is rare."""
     wasted = {title: await thrown_away(large, SQL[name], arguments) for title, (name, arguments) in LISTS.items()}
@@ -91,7 +91,7 @@ async def test_each_filter_finds_its_rows_by_an_index(large: asyncpg.Connection)
     await check_that_a_task_knows_whether_it_is_of_an_image(large)
 
 
-async def check_that_plans_are_made_for_each_request(conn: asyncpg.Connection) -> None:
+async def check_that_plans_are_made_for_each_request(conn: Connection) -> None:
     name, arguments = LISTS["pages, language"]
     for _ in range(10):
         await conn.fetch(SQL[name], *arguments)
@@ -99,16 +99,17 @@ async def check_that_plans_are_made_for_each_request(conn: asyncpg.Connection) -
         "SELECT sum(generic_plans) AS generic, sum(custom_plans) AS custom FROM pg_prepared_statements"
         " WHERE statement LIKE 'SELECT p.id, p.url%'"
     )
+    assert plans is not None
     assert (plans["generic"], plans["custom"]) == (0, 10)
 
 
-async def check_that_a_task_knows_whether_it_is_of_an_image(conn: asyncpg.Connection) -> None:
+async def check_that_a_task_knows_whether_it_is_of_an_image(conn: Connection) -> None:
     differ = "SELECT count(*) FROM crawl_tasks t JOIN pages p ON p.id = t.page_id WHERE t.is_image <> p.is_image"
     assert await conn.fetchval(differ) == 0
     assert await conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE is_image") > 50
 
 
-async def thrown_away(conn: asyncpg.Connection, statement: str, arguments: tuple[Any, ...]) -> int:
+async def thrown_away(conn: Connection, statement: str, arguments: tuple[Any, ...]) -> int:
     """Rows that were read and did not pass a filter, and rows that were only read to be sorted."""
     told = await conn.fetchval("EXPLAIN (ANALYZE, FORMAT JSON) " + statement, *arguments)
     found = nodes(json.loads(told)[0]["Plan"])

@@ -19,7 +19,7 @@ from forager.config.settings import Settings
 from forager.db.database import Database
 from forager.instance import Forager
 from forager.runtime.commands import up
-from forager.runtime.schedule import DUTIES, is_kept
+from forager.runtime.schedule import enabled_jobs
 from forager.runtime.server import bind
 
 __all__ = ["database"]
@@ -85,7 +85,7 @@ async def ask(process: Process) -> Any:
 
 async def test_all_is_well(process: Process, ground: Ground, settings: Settings) -> None:
     await ground.a_worker()
-    await keep_timetable(ground, settings)
+    await fill_schedule(ground, settings)
     health = await ask(process)
     assert (health["status"], {part["state"] for part in health["parts"].values()}) == ("ok", {"ok"})
 
@@ -100,7 +100,7 @@ async def test_a_silent_worker_is_degraded(process: Process, ground: Ground) -> 
 
 async def test_due_work_without_a_worker_is_degraded(process: Process, ground: Ground, settings: Settings) -> None:
     """It used to be `ok`: nobody is silent where nobody is."""
-    await keep_timetable(ground, settings)
+    await fill_schedule(ground, settings)
     await ground.a_domain(pages=3, ready_at="(now() - interval '3 minutes')")
     health = await ask(process)
     assert (health["status"], health["parts"]["workers"]["state"]) == ("degraded", "idle")
@@ -131,9 +131,9 @@ async def test_a_full_disk_is_degraded(anybody: httpx.AsyncClient, monkeypatch: 
     assert (health["status"], health["parts"]["disk"]["state"]) == ("degraded", "degraded")
 
 
-async def keep_timetable(ground: Ground, settings: Settings) -> None:
-    """As somebody leaves it who keeps time."""
-    names = [name for name in DUTIES if is_kept(name, settings)]
+async def fill_schedule(ground: Ground, settings: Settings) -> None:
+    """As a scheduler leaves the table that has run every job."""
+    names = [job.name for job in enabled_jobs(settings)]
     await ground.conn.execute(
         "INSERT INTO duties (name, every_s, next_at, ended_at, times)"
         " SELECT name, 60, now() + interval '1 minute', now(), 1 FROM unnest($1::text[]) AS n (name)",
@@ -152,8 +152,8 @@ async def scheduler(client: httpx.AsyncClient) -> Part:
     return part
 
 
-async def test_over_http_a_late_timetable_is_degraded(process: Process, ground: Ground, settings: Settings) -> None:
-    await keep_timetable(ground, settings)
+async def test_over_http_a_late_schedule_is_degraded(process: Process, ground: Ground, settings: Settings) -> None:
+    await fill_schedule(ground, settings)
     await be_late(ground, 400, "alerts")
     health = await ask(process)
     assert health["status"] == "degraded"
@@ -161,32 +161,32 @@ async def test_over_http_a_late_timetable_is_degraded(process: Process, ground: 
     assert health["parts"]["scheduler"]["detail"].startswith("alerts has been due for 40")
 
 
-async def test_a_timetable_that_nobody_has_kept_is_idle(anybody: httpx.AsyncClient, ground: Ground) -> None:
-    assert await scheduler(anybody) == {"state": "idle", "detail": "nobody has kept the timetable yet"}
+async def test_a_schedule_that_never_ran_is_idle(anybody: httpx.AsyncClient, ground: Ground) -> None:
+    assert await scheduler(anybody) == {"state": "idle", "detail": "no scheduler has run yet"}
     await ground.conn.execute("INSERT INTO duties (name, every_s) VALUES ('score', 60)")
     assert (await scheduler(anybody))["state"] == "idle"
 
 
-async def test_a_duty_that_failed_is_degraded(anybody: httpx.AsyncClient, ground: Ground, settings: Settings) -> None:
-    """One that this Forager has: a row that another setting left behind is nobody's duty."""
-    await keep_timetable(ground, settings)
+async def test_a_job_that_failed_is_degraded(anybody: httpx.AsyncClient, ground: Ground, settings: Settings) -> None:
+    """Only jobs that are enabled count; a row that another setting left behind does not."""
+    await fill_schedule(ground, settings)
     await ground.conn.execute(
         "INSERT INTO duties (name, every_s, next_at, error) VALUES ('dispatch', 1, '-infinity', '')"
     )
-    assert await scheduler(anybody) == {"state": "ok", "detail": "keeps time"}
+    assert await scheduler(anybody) == {"state": "ok", "detail": "runs on time"}
     await ground.conn.execute("UPDATE duties SET error = 'no' WHERE name = 'score'")
-    assert await scheduler(anybody) == {"state": "degraded", "detail": "1 duties failed"}
+    assert await scheduler(anybody) == {"state": "degraded", "detail": "1 job failed"}
 
 
-async def test_a_long_duty_under_way_is_no_alarm(
+async def test_a_long_job_under_way_is_no_alarm(
     anybody: httpx.AsyncClient, ground: Ground, pool: asyncpg.Pool, settings: Settings
 ) -> None:
     """Neither for itself nor for those that wait for it; when its scheduler dies it is one."""
-    await keep_timetable(ground, settings)
+    await fill_schedule(ground, settings)
     await be_late(ground, 7200, "backup", "retain")
     async with pool.acquire() as holder, holder.transaction():
         await holder.fetch("SELECT FROM duties WHERE name = 'backup' FOR NO KEY UPDATE")
-        assert await scheduler(anybody) == {"state": "ok", "detail": "keeps time"}
+        assert await scheduler(anybody) == {"state": "ok", "detail": "runs on time"}
         await be_late(ground, 400, "alerts")
         assert (await scheduler(anybody))["detail"].startswith("alerts has been due for 40")
         await be_late(ground, 0, "alerts")
@@ -196,11 +196,11 @@ async def test_a_long_duty_under_way_is_no_alarm(
     assert (await scheduler(anybody))["detail"].startswith("backup has been due for 72")
 
 
-async def test_a_timetable_that_hangs_is_degraded_whatever_another_loop_does(
+async def test_a_loop_that_hangs_is_degraded_whatever_another_loop_does(
     anybody: httpx.AsyncClient, ground: Ground, pool: asyncpg.Pool, settings: Settings
 ) -> None:
-    """A quick duty that hangs keeps the others of its loop waiting, while rows elsewhere are as fresh as ever."""
-    await keep_timetable(ground, settings)
+    """A quick job that hangs keeps the others of its loop waiting, while rows elsewhere are as fresh as ever."""
+    await fill_schedule(ground, settings)
     await be_late(ground, 400, "takeover", "alerts")
     async with pool.acquire() as holder, holder.transaction():
         await holder.fetch("SELECT FROM duties WHERE name = 'takeover' FOR NO KEY UPDATE")

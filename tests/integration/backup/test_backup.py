@@ -14,6 +14,7 @@ from typing import Any
 import asyncpg
 import pytest
 from tests.integration.retention.conftest import RETENTION, Past
+from tests.integration.scale.next_revision import NEXT, migrations_in, write_migration
 from tests.integration.tasks.test_calls import until
 
 from forager import clock
@@ -89,20 +90,19 @@ async def test_what_is_saved_comes_back(world: Past, settings: Settings, into: S
 
 
 async def test_a_backup_of_an_older_forager_is_brought_up_to_date(
-    world: Past, settings: Settings, into: Settings
+    world: Past, settings: Settings, into: Settings, tmp_path: Path
 ) -> None:
     """Also in a database that is not embedded, where nobody else would upgrade it."""
     assert settings.database.url is not None
     assert into.database.url is not None
-    before = schema.revisions()[-3]
+    before = schema.head()
     tasks = len(await world.tasks())
-    await asyncio.to_thread(migrate.downgrade, settings.database.url, before)
-    try:
-        made = await save(settings)
-    finally:  # the database is that of other tests too
-        await asyncio.to_thread(migrate.upgrade, settings.database.url)
-    restored = await restore(into, made.path)
-    assert (made.revision, await asyncio.to_thread(migrate.current, into.database.url)) == (before, schema.head())
+    made = await save(settings)
+    (tmp_path / "later").mkdir()
+    write_migration(tmp_path / "later", "ALTER TABLE domains ADD COLUMN mood text;")
+    with migrations_in(tmp_path / "later"):
+        restored = await restore(into, made.path)
+    assert (made.revision, await migrate.current(into.database.url)) == (before, NEXT)
     assert [verdict.promise.number for verdict in restored.verdicts if verdict.broken] == []
     there = await asyncpg.connect(into.database.url)
     assert await there.fetchval("SELECT count(*) FROM crawl_tasks") == tasks

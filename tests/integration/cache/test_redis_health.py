@@ -7,14 +7,15 @@ import pytest
 from tests.ground import Ground
 from tests.integration.api.conftest import client_for, running, settings, token_of
 from tests.integration.cache.conftest import OwnRedis
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 
 from forager.accounts.identity import Role, Scope
 from forager.alerts import jobs as alerts
+from forager.alerts.jobs import AlertsJob
 from forager.alerts.rules import RULES, judge
+from forager.alerts.services import probe_services
 from forager.cache import server as module
 from forager.config.settings import Settings
-from forager.runtime.schedule import order_of
 
 __all__ = ["settings"]
 UP = 'crawler_service_up{service="redis"}'
@@ -54,27 +55,26 @@ async def test_without_redis_there_is_no_part_for_it(settings: Settings) -> None
 
 
 async def test_a_redis_that_is_away_is_an_alert(with_redis: Settings, redis: OwnRedis, ground: Ground) -> None:
-    services = order_of(with_redis).services
-    assert await services(ground.conn) == {"redis": True}
+    assert await probe_services(with_redis, ground.conn) == {"redis": True}
     redis.kill()
-    assert await services(ground.conn) == {"redis": False}
+    assert await probe_services(with_redis, ground.conn) == {"redis": False}
     hold = RULES["service_away"].hold
-    await alerts.run_once(ground.conn, an_order(services=services))
+    await AlertsJob().run(a_context(ground.conn, with_redis))
     await ground.conn.execute("UPDATE alert_watches SET bad_since = bad_since - $1::interval", hold)
-    await alerts.run_once(ground.conn, an_order(services=services))
+    await AlertsJob().run(a_context(ground.conn, with_redis))
     [row] = await ground.conn.fetch("SELECT rule, subject, severity FROM alerts WHERE resolved_at IS NULL")
     assert tuple(row) == ("service_away", "redis", "warning")
 
 
 async def test_a_broker_whose_queues_nobody_could_read_is_an_alert(settings: Settings, ground: Ground) -> None:
-    services = order_of(settings.replace(dispatch_mode="celery")).services
+    with_broker = settings.replace(dispatch_mode="celery")
     await ground.conn.execute("DELETE FROM queue_depths")
-    assert await services(ground.conn) == {"broker": False}
+    assert await probe_services(with_broker, ground.conn) == {"broker": False}
     await ground.conn.execute(
         "INSERT INTO queue_depths (queue, messages, consumers, seen_at) VALUES ('crawl', 0, 0, now())"
     )
-    assert await services(ground.conn) == {"broker": True}
+    assert await probe_services(with_broker, ground.conn) == {"broker": True}
     await ground.conn.execute("UPDATE queue_depths SET seen_at = now() - interval '31 seconds'")
-    facts = await alerts.gather(ground.conn, an_order())
+    facts = await alerts.gather(a_context(ground.conn))
     assert not [each for each in judge(facts) if each.rule == "service_away"]
-    assert await services(ground.conn) == {"broker": False}
+    assert await probe_services(with_broker, ground.conn) == {"broker": False}

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 import asyncpg
 import pytest
@@ -92,7 +92,7 @@ async def test_a_database_that_does_not_answer_is_asked_once_by_all_and_then_lef
 
     monkeypatch.setattr(eras, "READ_WITHIN_S", 0.05)
     pool = Frozen()
-    era = Era(pool)
+    era = Era(cast("Any", pool))
     assert await asyncio.gather(*(era.prefix() for _ in range(50))) == [None] * 50
     assert await RedisKnown(shared, era).recall([KEY]) == {}
     assert pool.asked == 1
@@ -122,7 +122,7 @@ async def test_without_the_database_nothing_is_recalled(known: RedisKnown, share
         def acquire(self) -> Any:
             raise ConnectionRefusedError
 
-    lost = RedisKnown(shared, Era(Away()))
+    lost = RedisKnown(shared, Era(cast("Any", Away())))
     assert await lost.recall([KEY]) == {}
     await lost.tell([(KEY, pack(7, 3))])
     assert await known.recall([KEY]) == {}

@@ -7,6 +7,7 @@ noted.
 import asyncio
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +16,13 @@ from tests.conftest import database_url
 from tests.integration.engine.stage import WatchedSite, serve
 from tests.integration.retention.conftest import DAY, Past, month_of
 from tests.integration.retention.conftest import world as past
+from tests.integration.scale.next_revision import NEXT, migrations_in, write_migration
 from tests.integration.world import Said
 from tests.queues import Queues, queues
 
 from forager.cli.main import app
 from forager.cli.start import whoami
-from forager.db import schema
+from forager.db import migrate
 
 __all__ = ["database_url", "past", "queues"]  # a database for each: what they name has the first number
 MONTH = month_of(100 * DAY)
@@ -194,13 +196,17 @@ async def test_orders_for_queues(forager: Any, world: Any, queues: Queues, monke
     assert await world.conn.fetchval("SELECT count(*) FROM audit_log WHERE object_kind = 'queue'") == 2, "asked only"
 
 
-async def test_orders_for_the_schema(forager: Any, world: Any) -> None:
-    await carry_out(world.conn, forager, ABOUT_THE_SCHEMA)
-    moves = await world.conn.fetch(
-        "SELECT details->>'from' AS a, details->>'to' AS b FROM audit_log WHERE object_kind = 'schema' ORDER BY id"
-    )
-    assert [tuple(row) for row in moves] == [(schema.head(), moves[1]["a"]), (moves[0]["b"], schema.head())]
-    await forager("db", "upgrade")
+async def test_orders_for_the_schema(forager: Any, world: Any, database_url: str, tmp_path: Path) -> None:
+    (tmp_path / "later").mkdir()
+    write_migration(tmp_path / "later", "CREATE TABLE moods (mood text);", "DROP TABLE moods;")
+    with migrations_in(tmp_path / "later"):
+        await migrate.upgrade(database_url)
+        await carry_out(world.conn, forager, ABOUT_THE_SCHEMA)
+        moves = await world.conn.fetch(
+            "SELECT details->>'from' AS a, details->>'to' AS b FROM audit_log WHERE object_kind = 'schema' ORDER BY id"
+        )
+        assert [tuple(row) for row in moves] == [(NEXT, moves[1]["a"]), (moves[0]["b"], NEXT)]
+        await forager("db", "upgrade")
     assert await world.conn.fetchval("SELECT count(*) FROM audit_log WHERE object_kind = 'schema'") == 2, (
         "nothing moved"
     )

@@ -9,7 +9,7 @@ from forager.db.database import open_database
 
 async def main() -> None:
     async with open_database(load(), size=2, application="racer") as database:
-        print(await database.pool.fetchval("SELECT count(*) FROM alembic_version"), flush=True)  # noqa: T201
+        print(await database.pool.fetchval("SELECT count(*) FROM schema_revisions"), flush=True)  # noqa: T201
         await asyncio.to_thread(sys.stdin.readline)
 
 

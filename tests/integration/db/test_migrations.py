@@ -1,7 +1,6 @@
-"""Migrations and schema.sql lead to the same database; a database that does not fit is refused."""
+"""Migrations and schema.sql lead to the same database; a step happens as a whole; what does not fit is refused."""
 
 import asyncio
-import io
 import os
 import subprocess
 import sys
@@ -9,142 +8,205 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from alembic.config import CommandLine, Config
 from tests.integration.db.catalog import describe
+from tests.integration.scale.next_revision import NEXT, migrations_in, write_migration
+from tests.integration.tasks.test_calls import until
 
 from forager.config.loader import load
-from forager.db import embedded, migrate, schema
+from forager.db import migrate, migration_files, schema
 from forager.db.database import open_database
+from forager.db.migration_files import BASELINE, load_migrations, read_schema
 from forager.errors import ConfigurationError
 
 ROOT = Path(__file__).parents[3]
-ALEMBIC = Path(sys.executable).with_name("alembic")
+FIRST_SCHEMA = Path(__file__).with_name("schema_0001.sql")
+"""A copy of `schema.sql` from before the first migration, made with that migration."""
+UP, DOWN = "ALTER TABLE domains ADD COLUMN mood text;", "ALTER TABLE domains DROP COLUMN mood;"
 
 
 async def catalog_of(dsn: str) -> dict[str, list[str]]:
+    """Everything but the times at which revisions were reached."""
     connection = await asyncpg.connect(dsn)
     try:
-        return await describe(connection)
+        found = await describe(connection)
+        found["rows of schema_revisions"] = [
+            row["revision"] for row in await connection.fetch("SELECT revision FROM schema_revisions ORDER BY 1")
+        ]
+        return found
     finally:
         await connection.close()
 
 
+async def open_once(dsn: str) -> None:
+    async with open_database(load({"database.url": dsn}), size=1, application="test"):
+        pass
+
+
+async def make_first_schema(dsn: str) -> None:
+    """Creates what the first release created."""
+    assert FIRST_SCHEMA.exists() or not load_migrations(), f"copy the schema before {NEXT} to {FIRST_SCHEMA.name}"
+    connection = await asyncpg.connect(dsn)
+    await connection.execute(FIRST_SCHEMA.read_text() if FIRST_SCHEMA.exists() else read_schema())
+    await connection.execute(schema.SQL["create_revisions"])
+    await connection.execute(schema.SQL["add_revision"], BASELINE, migration_files.checksums().get(BASELINE))
+    await connection.close()
+
+
 @pytest.mark.both_servers
 async def test_migrations_build_what_schema_sql_says(database_url: str, empty_database_url: str) -> None:
-    await asyncio.to_thread(migrate.upgrade, empty_database_url)
+    await make_first_schema(empty_database_url)
+    await migrate.upgrade(empty_database_url)
     migrated, expected = await catalog_of(empty_database_url), await catalog_of(database_url)
     for part in expected.keys() | migrated.keys():
-        assert migrated.get(part) == expected.get(part), f"{part} differ: see the note in the newest revision"
+        assert migrated.get(part) == expected.get(part), f"{part} differ between schema.sql and the migrations"
     assert len(expected["columns"]) > 50
-    assert await asyncio.to_thread(migrate.current, empty_database_url) == schema.head()
+    assert await migrate.current(empty_database_url) == schema.head()
+
+
+async def test_a_step_up_and_down_leaves_what_was_there(database_url: str, tmp_path: Path) -> None:
+    before = await catalog_of(database_url)
+    write_migration(tmp_path, UP, DOWN)
+    with migrations_in(tmp_path):
+        await migrate.upgrade(database_url)
+        assert await migrate.current(database_url) == NEXT
+        assert any("mood" in row for row in (await catalog_of(database_url))["columns"])
+        await migrate.downgrade(database_url, "-1")
+    assert await catalog_of(database_url) == before
+
+
+async def test_a_script_may_do_nothing(database_url: str, tmp_path: Path) -> None:
+    before = await catalog_of(database_url)
+    write_migration(tmp_path, "-- Nothing yet.", "-- Nothing to take back.")
+    with migrations_in(tmp_path):
+        await migrate.upgrade(database_url)
+        await migrate.downgrade(database_url, schema.revisions()[-2])
+    assert await catalog_of(database_url) == before
 
 
 @pytest.mark.both_servers
-async def test_downgrading_leaves_nothing_and_upgrading_brings_it_back(empty_database_url: str) -> None:
-    await asyncio.to_thread(migrate.upgrade, empty_database_url)
-    built = await catalog_of(empty_database_url)
-    await asyncio.to_thread(migrate.downgrade, empty_database_url, "base")
-    left = await catalog_of(empty_database_url)
-    assert {part: rows for part, rows in left.items() if "alembic_version" not in str(rows) and rows} == {}
-    assert left["rows of alembic_version"] == []
-    await asyncio.to_thread(migrate.upgrade, empty_database_url)
-    assert await catalog_of(empty_database_url) == built
-
-
-async def test_one_step_down_and_up_keeps_domains_pages_and_tasks(database_url: str) -> None:
+async def test_downgrading_to_base_leaves_nothing_and_opening_brings_it_back(database_url: str) -> None:
+    built = await catalog_of(database_url)
+    await migrate.downgrade(database_url, "base")
+    assert await migrate.current(database_url) is None
     connection = await asyncpg.connect(database_url)
-    await connection.execute(
-        "INSERT INTO domains (name, parent_domain, base_url, status, ready_at)"
-        " VALUES ('a.example', '', '', 'active', now())"
-    )
-    built = await describe(connection)
-    await asyncio.to_thread(migrate.downgrade, database_url, "-1")
-    assert await asyncio.to_thread(migrate.current, database_url) == schema.revisions()[-2]
-    assert await connection.fetchval("SELECT name FROM domains") == "a.example"
-    await asyncio.to_thread(migrate.upgrade, database_url)
-    assert (await describe(connection)).keys() == built.keys()
-    assert await connection.fetchval("SELECT is_due AND due_at = ready_at FROM domains")
+    assert {part: rows for part, rows in (await describe(connection)).items() if rows} == {}
     await connection.close()
+    await open_once(database_url)
+    assert await catalog_of(database_url) == built
 
 
-async def test_a_database_made_from_schema_sql_can_be_downgraded(database_url: str) -> None:
-    await asyncio.to_thread(migrate.downgrade, database_url, "base")
-    assert await asyncio.to_thread(migrate.current, database_url) is None
-    async with open_database(load({"database.url": database_url}), size=1, application="test") as database:
-        assert await database.pool.fetchval("SELECT count(*) FROM pages") == 0
+async def test_a_failing_migration_changes_nothing_and_those_before_it_stay(database_url: str, tmp_path: Path) -> None:
+    write_migration(tmp_path, UP)
+    bad = f"{int(NEXT) + 1:04}"
+    write_migration(tmp_path, "CREATE TABLE moods (); ALTER TABLE nothing ADD COLUMN mood text;", revision=bad)
+    sentence = rf"could not go to revision '{bad}' and stays at {NEXT}: relation \"nothing\" does not exist"
+    with migrations_in(tmp_path), pytest.raises(ConfigurationError, match=sentence):
+        await migrate.upgrade(database_url)
+    assert await migrate.current(database_url) == NEXT
+    assert "moods" not in str((await catalog_of(database_url))["relations"])
 
 
-async def test_a_failing_migration_changes_nothing(empty_database_url: str) -> None:
+async def test_tables_of_others_are_left_alone(empty_database_url: str) -> None:
     connection = await asyncpg.connect(empty_database_url)
     await connection.execute("CREATE TABLE pages (mine int)")
+    with pytest.raises(ConfigurationError, match="tables that are not Forager's, such as 'pages'"):
+        await migrate.upgrade(empty_database_url)
+    assert await connection.fetchval("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == 1
     await connection.close()
-    before = await catalog_of(empty_database_url)
-    with pytest.raises(
-        ConfigurationError, match=r'could not go to revision .head. and stays as it was: .*"pages" already'
-    ):
-        await asyncio.to_thread(migrate.upgrade, empty_database_url)
-    assert await catalog_of(empty_database_url) == before
 
 
-async def test_an_unknown_revision_is_one_sentence(database_url: str) -> None:
-    with pytest.raises(
-        ConfigurationError, match=r"could not go to revision 'nonsense' and stays as it was: .*nonsense"
-    ):
-        await asyncio.to_thread(migrate.downgrade, database_url, "nonsense")
+@pytest.mark.parametrize("revision", ["nonsense", "9999", "-5", "-0"])
+async def test_an_unknown_revision_is_one_sentence(database_url: str, revision: str) -> None:
+    sentence = rf"could not go to revision '{revision}' and stays at {schema.head()}: there is no such older revision"
+    with pytest.raises(ConfigurationError, match=sentence):
+        await migrate.downgrade(database_url, revision)
 
 
-def test_three_upgrades_at_once_are_one(empty_database_url: str) -> None:
-    command = [str(ALEMBIC), "upgrade", "head"]
-    environment = os.environ | {"FORAGER_DATABASE_URL": empty_database_url}
-    racers = [subprocess.Popen(command, cwd=ROOT, env=environment) for _ in range(3)]
-    assert [racer.wait() for racer in racers] == [0, 0, 0]
-    assert migrate.current(empty_database_url) == schema.head()
+async def test_a_migration_without_a_way_back_is_not_taken_back(database_url: str, tmp_path: Path) -> None:
+    write_migration(tmp_path, UP, None)
+    with migrations_in(tmp_path):
+        await migrate.upgrade(database_url)
+        with pytest.raises(ConfigurationError, match=f"the migration {NEXT} has no way back"):
+            await migrate.downgrade(database_url, "base")
+    assert await migrate.current(database_url) == NEXT
 
 
-@pytest.mark.parametrize("is_external", [True, False])
-def test_plain_alembic_commands_work(
-    made_home: Path,
-    empty_database_url: str,
-    is_external: bool,
-    monkeypatch: pytest.MonkeyPatch,
+def start_upgrade(dsn: str, folder: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.integration.db.upgrader", dsn, str(folder)], cwd=ROOT, env=os.environ
+    )
+
+
+def test_three_upgrades_at_once_are_one(empty_database_url: str, tmp_path: Path) -> None:
+    """Of an empty database, which each of them finds empty, and then by a migration."""
+    write_migration(tmp_path, "SELECT pg_sleep(0.2);")
+    for _ in range(2):
+        racers = [start_upgrade(empty_database_url, tmp_path) for _ in range(3)]
+        assert [racer.wait() for racer in racers] == [0, 0, 0]
+        write_migration(tmp_path, f"{UP} SELECT pg_sleep(0.2);", revision=f"{int(NEXT) + 1:04}")
+    assert asyncio.run(migrate.current(empty_database_url)) == f"{int(NEXT) + 1:04}"
+
+
+async def test_a_killed_migration_leaves_the_revision_before_it(database_url: str, tmp_path: Path) -> None:
+    before = await catalog_of(database_url)
+    write_migration(tmp_path, f"{UP} SELECT pg_sleep(600);")
+    connection = await asyncpg.connect(database_url)
+    sleeping = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+    killed = start_upgrade(database_url, tmp_path)
+
+    async def is_sleeping() -> bool:
+        return bool(await connection.fetchval(sleeping))
+
+    async def is_over() -> bool:
+        return not await is_sleeping()
+
+    await until(is_sleeping)
+    killed.kill()
+    killed.wait()
+    await until(is_over)
+    await connection.close()
+    assert await catalog_of(database_url) == before
+    write_migration(tmp_path, UP)
+    with migrations_in(tmp_path):
+        await migrate.upgrade(database_url)
+    assert await migrate.current(database_url) == NEXT
+
+
+async def test_a_migration_that_was_edited_later_is_noticed(database_url: str, tmp_path: Path) -> None:
+    write_migration(tmp_path, UP, DOWN)
+    with migrations_in(tmp_path):
+        await migrate.upgrade(database_url)
+        write_migration(tmp_path, UP.replace("text", "int"), DOWN)
+        for action in (migrate.upgrade, open_once):
+            with pytest.raises(ConfigurationError, match=f"another migration {NEXT} than the one this Forager has"):
+                await action(database_url)
+
+
+@pytest.mark.skipif(bool(load_migrations()), reason="the first schema is released")
+async def test_another_first_schema_is_noticed(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migration_files, "_digest_schema", lambda: "another")
+    for action in (migrate.upgrade, open_once):
+        with pytest.raises(ConfigurationError, match="from before the first release, whose tables differ: export what"):
+            await action(database_url)
+
+
+@pytest.mark.parametrize("last", ["0035", "0036"])
+async def test_a_schema_of_the_time_before_is_taken_over_or_refused(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, last: str
 ) -> None:
-    where = {"FORAGER_DATABASE_URL": empty_database_url} if is_external else {"FORAGER_HOME": str(made_home)}
-    monkeypatch.chdir(ROOT)
-    for name, value in where.items():
-        monkeypatch.setenv(name, value)
-
-    def started(*arguments: str) -> str:
-        return subprocess.run([str(ALEMBIC), *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
-
-    def called(*arguments: str) -> str:
-        """What the program does, without loading it again."""
-        line, said = CommandLine(), io.StringIO()
-        options = line.parser.parse_args(arguments)
-        line.run_cmd(Config("alembic.ini", stdout=said, cmd_opts=options), options)
-        return said.getvalue()
-
-    ask = started if is_external else called
-    ask("upgrade", "head")
-    assert ask("current").startswith(f"{schema.head()} (head)")
-    ask("downgrade", "-1")
-    assert called("current").strip() == schema.revisions()[-2]
-    called("downgrade", "base")
-    assert called("current").strip() == ""
-    assert embedded.status(made_home).is_running is False
-
-
-def test_the_head_is_known_without_alembic() -> None:
-    code = "import sys; from forager.db import schema; print(schema.head(), 'alembic' in sys.modules)"
-    said = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout
-    assert said.split() == [schema.head(), "False"]
-
-
-def test_every_revision_has_both_scripts() -> None:
-    versions = ROOT / "src/forager/db/migrations/versions"
-    for revision in versions.glob("v*.py"):
-        assert revision.with_suffix(".up.sql").is_file()
-        assert revision.with_suffix(".down.sql").is_file()
-    assert len(list(versions.glob("v*.py"))) == len(schema.revisions())
+    connection = await asyncpg.connect(database_url)
+    checksum = schema.SQL["adopt_unreleased"].partition("('0001', '")[2].partition("'")[0]
+    monkeypatch.setattr(migration_files, "_digest_schema", lambda: checksum)
+    await connection.execute("DROP TABLE schema_revisions; CREATE TABLE alembic_version (version_num text)")
+    await connection.execute("INSERT INTO alembic_version VALUES ($1)", last)
+    if last == "0036":
+        await open_once(database_url)
+        assert await connection.fetchval("SELECT to_regclass('alembic_version') IS NULL")
+    else:
+        with pytest.raises(ConfigurationError, match="from before the first release"):
+            await open_once(database_url)
+        assert await connection.fetchval("SELECT to_regclass('schema_revisions') IS NULL")
+    await connection.close()
 
 
 @pytest.mark.parametrize(
@@ -157,13 +219,11 @@ def test_every_revision_has_both_scripts() -> None:
 async def test_a_newer_schema_is_refused(database_url: str, revision: str, sentence: str) -> None:
     connection = await asyncpg.connect(database_url)
     await connection.execute("UPDATE schema_window SET oldest = '9999'")
-    await connection.execute("UPDATE alembic_version SET version_num = $1", revision)
+    await connection.execute("INSERT INTO schema_revisions VALUES ($1)", revision)
     await connection.close()
-    with pytest.raises(ConfigurationError, match=sentence):
-        async with open_database(load({"database.url": database_url}), size=1, application="test"):
-            pass
-    with pytest.raises(ConfigurationError, match=sentence):
-        await asyncio.to_thread(migrate.upgrade, database_url)
+    for action in (open_once, migrate.upgrade, lambda dsn: migrate.downgrade(dsn, "base")):
+        with pytest.raises(ConfigurationError, match=sentence):
+            await action(database_url)
 
 
 async def test_an_older_schema_is_refused_on_a_server_that_is_not_ours(
@@ -174,5 +234,21 @@ async def test_an_older_schema_is_refused_on_a_server_that_is_not_ours(
     monkeypatch.setattr(schema, "NEEDED", "9999")
     sentence = rf"older schema \({known[-1]}, this Forager needs 9999\): run `forager db upg"
     with pytest.raises(ConfigurationError, match=sentence):
-        async with open_database(load({"database.url": database_url}), size=1, application="test"):
-            pass
+        await open_once(database_url)
+
+
+def test_numbers_without_gaps(tmp_path: Path) -> None:
+    write_migration(tmp_path, UP, revision=f"{int(NEXT) + 1:04}")
+    with migrations_in(tmp_path), pytest.raises(ValueError, match=f"{NEXT} is missing or exists twice"):
+        load_migrations()
+
+
+def test_comments_do_not_change_a_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    def digest(text: str) -> str:
+        monkeypatch.setattr(migration_files, "read_schema", lambda: text)
+        return migration_files._digest_schema.__wrapped__()
+
+    table = "CREATE TABLE a (\n    b int\n);\n"
+    said = "COMMENT ON TABLE a IS 'It''s; -- a table.';\n"
+    assert digest(f"-- One.\n{table}{said}") == digest(table.replace("int", "int -- a number"))
+    assert digest(table) != digest(table.replace("int", "bigint"))

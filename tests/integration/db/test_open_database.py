@@ -11,6 +11,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 from tests.integration.db.guests import is_ready, server_pid
+from tests.integration.scale.next_revision import migrations_in, write_migration
 from tests.listening import listening
 
 from forager.config.loader import load
@@ -43,7 +44,7 @@ async def test_an_empty_external_database_gets_its_tables(empty_database_url: st
         assert database.description.startswith(("PostgreSQL 18 at /", "PostgreSQL 15 at 127.0.0.1:5432/forager-test-"))
         assert await database.pool.fetchval("SELECT count(*) FROM domains") == 0
         await database.revive()
-    assert await asyncio.to_thread(migrate.current, empty_database_url) == schema.head()
+    assert await migrate.current(empty_database_url) == schema.head()
 
 
 @pytest.mark.parametrize("is_external", [True, False])
@@ -111,17 +112,14 @@ async def test_an_error_inside_still_leaves_the_server(made_home: Path) -> None:
     assert embedded.status(made_home).is_running is False
 
 
-async def test_an_older_schema_of_our_own_server_is_upgraded(made_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is one revision so far: an emptied database that says it is older stands for the first of two."""
+async def test_an_older_schema_of_our_own_server_is_upgraded(made_home: Path, tmp_path: Path) -> None:
     settings = load({"home": made_home})
-    seat = embedded.join(made_home)
-    await asyncio.to_thread(migrate.upgrade, seat.dsn)
-    upgraded: list[str] = []
-    monkeypatch.setattr(schema, "is_older", lambda revision: not upgraded)
-    monkeypatch.setattr(migrate, "upgrade", upgraded.append)
     async with open_database(settings, size=1, application="test"):
-        assert upgraded == [seat.dsn]
-    seat.leave()
+        pass
+    write_migration(tmp_path, "ALTER TABLE domains ADD COLUMN mood text;")
+    with migrations_in(tmp_path):
+        async with open_database(settings, size=1, application="test") as database:
+            assert await database.pool.fetch("SELECT mood FROM domains") == []
 
 
 @pytest.fixture

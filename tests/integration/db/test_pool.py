@@ -124,7 +124,7 @@ async def test_something_that_is_no_postgresql(hung_up: str) -> None:
 async def test_a_half_open_tcp_connection_is_noticed_within_thirty_seconds_by_both(external_server: object) -> None:
     pool = await open_pool("postgresql://postgres@127.0.0.1:5432/postgres", size=1, application="test")
     async with pool.acquire() as connection:
-        tcp = connection._con._transport.get_extra_info("socket")
+        tcp = connection._con._transport.get_extra_info("socket")  # type: ignore[attr-defined]
         idle, interval, probes = (
             tcp.getsockopt(socket.IPPROTO_TCP, option)
             for option in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)

@@ -7,14 +7,14 @@ from typing import Any
 
 from tests.builders import an_order
 from tests.integration.engine.stage import Stage, open_tools
-from tests.integration.scheduler.stage import an_order as a_schedule
+from tests.integration.scheduler.stage import a_context
 from tests.queues import BROKER, Queues
 
 from forager import clock
-from forager.dispatch import jobs as dispatch
 from forager.dispatch.broker import Broker, open_broker
 from forager.dispatch.consumption import QueueListener, open_listener
 from forager.dispatch.errors import BrokerUnavailableError
+from forager.dispatch.jobs import DispatchJob
 from forager.engine.stop import StopRequest
 from forager.engine.worker import Worker
 
@@ -23,7 +23,7 @@ OFTEN_S = 0.1
 
 async def send(stage: Stage, broker: Broker) -> str:
     async with stage.database.pool.acquire() as conn:
-        return await dispatch.run_once(conn, a_schedule(broker=broker))
+        return await DispatchJob().run(a_context(conn, broker=broker))
 
 
 @contextlib.asynccontextmanager

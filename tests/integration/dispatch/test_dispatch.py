@@ -1,10 +1,10 @@
-"""The duty `dispatch`: what is due is offered once, in the right queue, and again where a queue lost it."""
+"""The job `dispatch`: what is due is offered once, in the right queue, and again where a queue lost it."""
 
 from typing import Any
 
 import pytest
 from tests.ground import Ground
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 from tests.queues import Queues
 from tests.wire import Wire
 
@@ -14,9 +14,9 @@ from forager.dispatch import celery_app
 from forager.dispatch import jobs as dispatch
 from forager.dispatch.broker import Broker, open_broker
 from forager.dispatch.errors import BrokerUnavailableError
+from forager.dispatch.jobs import DispatchJob
 from forager.dispatch.names import Names
 from forager.dispatch.store import URGENT_SCORE
-from forager.runtime.schedule import is_kept
 
 
 async def offers(ground: Ground) -> dict[int, bool]:
@@ -25,7 +25,7 @@ async def offers(ground: Ground) -> dict[int, bool]:
 
 
 async def send(ground: Ground, broker: Broker) -> str:
-    return await dispatch.run_once(ground.conn, an_order(broker=broker))
+    return await DispatchJob().run(a_context(ground.conn, broker=broker))
 
 
 async def a_run(ground: Ground, queues: Queues) -> int:
@@ -272,5 +272,5 @@ async def test_a_wrong_account_is_named(queues: Queues) -> None:
 
 
 def test_it_is_kept_only_with_a_broker() -> None:
-    assert not is_kept("dispatch", load({}, {}))
-    assert is_kept("dispatch", load({"dispatch.mode": "celery"}, {}))
+    assert not DispatchJob().is_enabled(load({}, {}))
+    assert DispatchJob().is_enabled(load({"dispatch.mode": "celery"}, {}))

@@ -36,7 +36,10 @@ async def record(ground: Ground, page: int, *readings: Reading, past: Past | Non
 
 
 async def row_of(ground: Ground, page: int) -> asyncpg.Record | None:
-    return await ground.conn.fetchrow("SELECT *, xmin::text AS written FROM page_details WHERE page_id = $1", page)
+    row: asyncpg.Record | None = await ground.conn.fetchrow(
+        "SELECT *, xmin::text AS written FROM page_details WHERE page_id = $1", page
+    )
+    return row
 
 
 async def test_all_of_it_is_kept(ground: Ground, page: int) -> None:

@@ -1,19 +1,18 @@
 """What failures switched off is tried again, by really dialling it, and comes back when it works."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import pytest
 from tests.integration.fetch.raw_server import http, serve
 from tests.integration.proxies.stand import BROKEN, THROUGH, Stand
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 from tests.proxies import RealProxy, run_proxy
 
 from forager.config.cipher import PasswordCipher
 from forager.config.loader import load
 from forager.config.settings import Settings
-from forager.proxies import jobs as probe_proxies
 from forager.proxies import store
+from forager.proxies.jobs import ProbeProxiesJob
 from forager.proxies.probe import probe
 from forager.proxies.store import Probed, ProbeRow
 
@@ -45,13 +44,13 @@ async def test_a_proxy_that_works_again_comes_back(stand: Stand, protocol: str) 
         identity = await add(stand, proxy)
         await stand.a_pool(domain, identity)
         await stand.use(domain, identity, *[BROKEN] * 10)
-        order = an_order(probe=partial(probe, local(secret_key=KEY)))
-        assert await probe_proxies.run_once(stand.conn, order) == "0 proxies tried, 0 back"
+        context = a_context(stand.conn, local(secret_key=KEY))
+        assert await ProbeProxiesJob().run(context) == "0 proxies tried, 0 back"
         await hasten(stand)
-        assert await probe_proxies.run_once(stand.conn, order) == "1 proxy tried, 1 back"
+        assert await ProbeProxiesJob().run(context) == "1 proxy tried, 1 back"
         assert (await stand.proxy(identity))["is_active"]
         assert not (await stand.pair(domain, identity))["is_active"]
-        assert await probe_proxies.run_once(stand.conn, order) == "1 proxy tried, 1 back"
+        assert await ProbeProxiesJob().run(context) == "1 proxy tried, 1 back"
         assert (await stand.pair(domain, identity))["is_active"]
     assert (site.connections, site.requests) == (2, [])
     row = await stand.proxy(identity)
@@ -67,7 +66,7 @@ async def test_one_that_is_still_dead_waits_longer_each_time(stand: Stand) -> No
     waits: list[int] = []
     for _ in range(3):
         await hasten(stand)
-        await probe_proxies.run_once(stand.conn, an_order(probe=partial(probe, local())))
+        await ProbeProxiesJob().run(a_context(stand.conn, local()))
         waits.append(
             await stand.conn.fetchval("SELECT round(EXTRACT(EPOCH FROM probe_at - now()) / 60)::int FROM proxies")
         )
@@ -122,18 +121,19 @@ async def test_sites_that_must_be_left_alone_are_not_knocked_at(stand: Stand) ->
     assert (row.domain_id, row.url) == (None, None)
 
 
-async def test_a_pair_waits_until_its_proxy_works(stand: Stand) -> None:
+async def test_a_pair_waits_until_its_proxy_works(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
     domain, identity = await stand.ground.a_domain(), await stand.a_proxy()
     await stand.a_pool(domain, identity)
     await stand.use(domain, identity, *[BROKEN] * 10)
     await hasten(stand)
     asked: list[ProbeRow] = []
 
-    async def remember(rows: Sequence[ProbeRow]) -> list[Probed]:
+    async def remember(_settings: Settings, rows: Sequence[ProbeRow]) -> list[Probed]:
         asked.extend(rows)
         return [Probed(row, "no") for row in rows]
 
-    await probe_proxies.run_once(stand.conn, an_order(probe=remember))
+    monkeypatch.setattr("forager.proxies.jobs.probe", remember)
+    await ProbeProxiesJob().run(a_context(stand.conn))
     assert [row.domain_id for row in asked] == [None]
     assert asked[0].url == "http://a.example"
 

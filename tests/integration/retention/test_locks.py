@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 from tests.integration.retention.conftest import DAY, RETENTION, Past
 from tests.integration.retention.test_purge import ORDER
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 
 from forager import clock
 from forager.backup.service import back_up
 from forager.config.loader import load
-from forager.db import jobs as vacuum
+from forager.db.jobs import VacuumJob
 from forager.retention import archive as cold
 from forager.retention import purge
-from forager.scheduler.times import At
 
 Act = Callable[[Past, Path], Awaitable[object]]
 STRONG = ("ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock")
@@ -33,7 +32,7 @@ async def save(world: Past, folder: Path) -> object:
 
 
 async def clean(world: Past, folder: Path) -> object:
-    return await vacuum.run_once(world.conn, an_order(times={"vacuum": At("04:00", 7)}))
+    return await VacuumJob().run(a_context(world.conn))
 
 
 async def forget(world: Past, folder: Path) -> object:

@@ -2,17 +2,15 @@
 
 import gzip
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import asyncpg
 import pytest
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 
 from forager.errors import StoreError
 from forager.retention import minute_archive as cold_stats
-from forager.stats.jobs import series as duty
+from forager.stats.jobs.series import SeriesJob
 
 OLD = "date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - interval '9 days'"
 
@@ -28,10 +26,7 @@ async def a_minute(conn: asyncpg.Connection, after: str, amount: float, label: s
 
 
 async def round_of(conn: asyncpg.Connection, folder: Path) -> str:
-    async def keep(conn: Any, after_days: int) -> int:
-        return await cold_stats.keep_minutes(conn, folder, after_days=after_days)
-
-    return await duty.run_once(conn, replace(an_order(), keep_minutes=keep))
+    return await SeriesJob().run(a_context(conn, cold_folder=folder))
 
 
 def files(folder: Path) -> list[Path]:

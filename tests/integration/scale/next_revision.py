@@ -1,37 +1,38 @@
-"""A revision that a later Forager may bring, made up in a folder and run by the real Alembic."""
+"""A migration that a later Forager may bring, made up in a folder and run by the real runner."""
 
-from importlib import resources
+import asyncio
+import contextlib
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
-from alembic import command
+import pytest
 
-from forager.db import migrate, schema
+from forager.db import migrate, migration_files, schema
 
 NEXT = f"{int(schema.head()) + 1:04}"
-MODULE = """
-from pathlib import Path
-from forager.db.migrations.scripts import run_script
-
-revision, down_revision = "{next}", "{head}"
+OURS = Path(str(migration_files.FOLDER))
 
 
-def upgrade() -> None:
-    run_script(__file__, "up")
+def write_migration(folder: Path, up: str, down: str | None = "", revision: str = NEXT) -> None:
+    """Writes a migration beside copies of our own."""
+    for file in OURS.glob("*.sql"):
+        shutil.copy(file, folder)
+    text = up if down is None else f"{up}\n-- down\n{down}"
+    (folder / f"{revision}_of_tomorrow.sql").write_text(text)
+    migration_files._load.cache_clear()
 
 
-def downgrade() -> None:
-    run_script(__file__, "down")
-"""
+@contextlib.contextmanager
+def migrations_in(folder: Path) -> Iterator[None]:
+    """Within, this process is a Forager that has these migrations."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migration_files, "FOLDER", folder)
+        yield
 
 
 def add_next(dsn: str, folder: Path, up: str) -> None:
     """Bring a database one revision further than this Forager knows."""
-    name = folder / f"v{NEXT}_of_tomorrow.py"
-    name.write_text(MODULE.format(next=NEXT, head=schema.head()))
-    name.with_suffix(".up.sql").write_text(up)
-    configuration = migrate._configuration(dsn)
-    ours = resources.files("forager.db").joinpath("migrations", "versions")
-    configuration.set_main_option("path_separator", "newline")
-    configuration.set_main_option("version_locations", f"{ours}\n{folder}")
-    with migrate._ALONE:
-        command.upgrade(configuration, NEXT)
+    write_migration(folder, up)
+    with migrations_in(folder):
+        asyncio.run(migrate.upgrade(dsn))

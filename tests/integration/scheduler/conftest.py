@@ -1,4 +1,4 @@
 from tests.ground import database, database_url, ground
-from tests.integration.scheduler.stage import duties_are_new
+from tests.integration.scheduler.stage import jobs_are_new
 
-__all__ = ["database", "database_url", "duties_are_new", "ground"]
+__all__ = ["database", "database_url", "ground", "jobs_are_new"]

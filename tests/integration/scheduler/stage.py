@@ -1,49 +1,45 @@
-"""What tests of duties share: an order, pages with a history, and the question whether every promise is kept."""
+"""What tests of jobs share: a context, pages with a history, and the question whether every promise is kept."""
 
-from collections.abc import Sequence
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.ground import Ground
 
+from forager.config.loader import load
+from forager.config.settings import Settings
+from forager.dispatch.broker import Broker
 from forager.explain.check import check
-from forager.proxies.store import Probed, ProbeRow
-from forager.scheduler.config import SchedulerConfig
+from forager.instance import Forager
+from forager.scheduler.job import JobContext
 
+HOME = tempfile.TemporaryDirectory(prefix="forager-jobs-")
+NO_DATABASE: Any = None
 DAY_S = 86_400.0
 PAST = "(now() - interval '1 minute')"
 BLOCKED = {"status": "blocked", "block_reason": "it said no", "block_reason_code": "forbidden"}
 UNREACHABLE = {"status": "unreachable", "block_reason": "nobody there", "block_reason_code": "unreachable"}
 
 
-async def take_nothing_over(_conn: Any) -> list[str]:
-    return []
+def a_context(
+    conn: Any,
+    settings: Settings | None = None,
+    *,
+    broker: Broker | None = None,
+    job_names: tuple[str, ...] = (),
+    **more: Any,
+) -> JobContext:
+    """For a job that works on its connection alone; by default with the usual settings and these."""
+    return JobContext(Forager(settings or some_settings(**more), NO_DATABASE), conn, broker, job_names)
 
 
-async def find_all_broken(rows: Sequence[ProbeRow]) -> list[Probed]:
-    return [Probed(row, "it is dead") for row in rows]
-
-
-async def delete_all(names: Sequence[str]) -> list[str]:
-    return list(names)
-
-
-def an_order(**more: Any) -> SchedulerConfig:
-    given: dict[str, Any] = {
-        "take_over": take_nothing_over,
-        "is_scored": True,
-        "is_refreshed": True,
-        "refresh_every_s": 14 * DAY_S,
-        "delay_s": 1.0,
-        "probe": find_all_broken,
-        "body_retention_s": 30 * DAY_S,
-        "delete_bodies": delete_all,
-    }
-    return SchedulerConfig(**given | more)
+def some_settings(**more: Any) -> Settings:
+    return load({"home": Path(HOME.name)} | more, {})
 
 
 @pytest.fixture(autouse=True)
-async def duties_are_new(ground: Ground) -> None:
+async def jobs_are_new(ground: Ground) -> None:
     """Tables that are not emptied with the domains."""
     await ground.conn.execute("DELETE FROM duties")
 

@@ -14,9 +14,10 @@ from tests.integration.scheduler.stage import BLOCKED, PAST, set_domain
 
 from forager.cli.main import run
 from forager.config.loader import load
-from forager.runtime.schedule import DUTIES, is_kept
+from forager.domains.jobs.score import ScoreJob
+from forager.runtime.schedule import enabled_jobs
 
-KEPT = sorted(name for name in DUTIES if is_kept(name, load({}, {})))
+ENABLED = sorted(job.name for job in enabled_jobs(load({}, {})))
 """Without a broker and a search server."""
 OF_THE_NIGHT = {"backup", "retain", "vacuum"}
 """Not due when they are new: their time of day has to come."""
@@ -57,13 +58,13 @@ async def times(ground: Ground) -> dict[str, int]:
     return {row["name"]: row["times"] for row in await ground.conn.fetch("SELECT name, times FROM duties")}
 
 
-async def test_the_timetable_is_shown_before_anybody_kept_it(forager: Any) -> None:
+async def test_jobs_are_shown_before_any_of_them_ran(forager: Any) -> None:
     said = await forager("schedule")
     assert said.code == 0
-    assert said.out.splitlines()[0].split() == ["duty", "every", "last", "run", "took", "result", "next"]
-    assert "Nobody has kept it yet" in said.err
+    assert said.out.splitlines()[0].split() == ["job", "every", "last", "run", "took", "result", "next"]
+    assert "No scheduler has run yet" in said.err
     rows = json.loads((await forager("schedule", "--json")).out)
-    assert [row["name"] for row in rows] == KEPT
+    assert [row["name"] for row in rows] == ENABLED
     assert {row["times"] for row in rows} == {0}
 
 
@@ -76,29 +77,29 @@ async def test_once_does_what_is_due_and_then_nothing(forager: Any, ground: Grou
     assert "Nothing is due" in (await forager("schedule", "run", "--once")).err
     shown = await forager("schedule")
     assert ("1 domain returned" in shown.out, shown.err) == (True, "")
-    assert await times(ground) == {name: int(name not in OF_THE_NIGHT) for name in KEPT}
+    assert await times(ground) == {name: int(name not in OF_THE_NIGHT) for name in ENABLED}
 
 
-async def test_a_duty_that_is_named_is_done_at_once(forager: Any, ground: Ground) -> None:
+async def test_a_job_that_is_named_is_done_at_once(forager: Any, ground: Ground) -> None:
     for _ in range(2):
         said = await forager("schedule", "run", "--once", "score", "score")
         assert (said.code, said.out.splitlines()[1].split()[0]) == (0, "score")
     assert await times(ground) == {"score": 2}
 
 
-async def test_a_duty_another_scheduler_is_doing_is_left_to_it(forager: Any, ground: Ground) -> None:
+async def test_a_job_another_scheduler_is_doing_is_left_to_it(forager: Any, ground: Ground) -> None:
     await forager("schedule", "run", "--once", "score")
     async with ground.conn.transaction():
         await ground.conn.execute("SELECT FROM duties FOR UPDATE")
         said = await forager("schedule", "run", "--once", "score")
-    assert (said.code, said.out, said.err) == (0, "", "score is being done by another scheduler right now.\n")
+    assert (said.code, said.out, said.err) == (0, "", "Another scheduler is running score now.\n")
 
 
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
-        (["schedule", "run", "--once", "tea"], "There is no duty 'tea'; there are alerts, backup, bodies,"),
-        (["schedule", "--json", "run"], "Flags of `run` stand behind it"),
+        (["schedule", "run", "--once", "tea"], "There is no job 'tea'; there are alerts, backup, bodies,"),
+        (["schedule", "--json", "run"], "Flags of `run` come after it"),
         (["recover", "--silent", "0"], "Invalid value for '--silent'"),
     ],
 )
@@ -108,27 +109,27 @@ async def test_nonsense_is_one_sentence(forager: Any, command: list[str], senten
     assert sentence in said.err
 
 
-async def test_a_failed_duty_is_told_and_ends_in_code_1(
+async def test_a_failed_job_is_told_and_ends_in_code_1(
     forager: Any, ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fail(_conn: Any, _order: Any) -> str:
+    async def fail(_job: Any, _context: Any) -> str:
         raise RuntimeError("no\x1b[31m")
 
-    monkeypatch.setattr(DUTIES["score"], "run_once", fail)
+    monkeypatch.setattr(ScoreJob, "run", fail)
     said = await forager("schedule", "run", "--once", "score")
     assert (said.code, "RuntimeError: no" in said.out, "\x1b" in said.out) == (1, True, False)
     assert "RuntimeError: no" in (await forager("schedule")).out
 
 
-async def test_schedulers_of_several_processes_do_each_duty_once(forager: Any, ground: Ground) -> None:
+async def test_schedulers_of_several_processes_do_each_job_once(forager: Any, ground: Ground) -> None:
     processes = await asyncio.gather(*(start("schedule", "run", "--once") for _ in range(3)))
     await asyncio.gather(*(process.communicate() for process in processes))
     assert [process.returncode for process in processes] == [0, 0, 0]
-    assert await times(ground) == {name: int(name not in OF_THE_NIGHT) for name in KEPT}
+    assert await times(ground) == {name: int(name not in OF_THE_NIGHT) for name in ENABLED}
 
 
 @pytest.mark.parametrize("how", ["terminate", "send_signal"])
-async def test_it_is_kept_until_somebody_asks_to_stop(forager: Any, ground: Ground, how: str) -> None:
+async def test_it_runs_until_asked_to_stop(forager: Any, ground: Ground, how: str) -> None:
     import signal
 
     process = await start("schedule", "run")

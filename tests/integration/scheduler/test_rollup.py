@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from tests.ground import Ground
 from tests.integration.scheduler import stage
-from tests.integration.scheduler.stage import a_visited_page, an_order
+from tests.integration.scheduler.stage import a_context, a_visited_page
 
-from forager.stats.jobs import rollup
+from forager.stats.jobs.rollup import RollupJob
 
 pytestmark = pytest.mark.both_servers
 
@@ -45,7 +45,7 @@ async def test_visits_of_today_and_yesterday_are_added_up(ground: Ground) -> Non
     await a_closed_task(ground, domain, is_changed=True, bytes=None)
     await a_closed_task(ground, domain, status="cancelled", outcome="cancelled")
     now = await today(ground)
-    assert await rollup.run_once(ground.conn, an_order()) == "2 rows written"
+    assert await RollupJob().run(a_context(ground.conn)) == "2 rows written"
     assert await days(ground) == {now - timedelta(1): (1, 1, 0, 0, 100, 10), now: (3, 2, 1, 1, 200, 20)}
 
 
@@ -53,10 +53,10 @@ async def test_what_is_right_stays_and_what_is_new_is_added(ground: Ground) -> N
     domain, other = await ground.a_domain(), await ground.a_domain("b.example")
     await a_visited_page(ground, "http://a.example/1", domain)
     await a_visited_page(ground, "http://b.example/1", other)
-    await rollup.run_once(ground.conn, an_order())
-    assert await rollup.run_once(ground.conn, an_order()) == "0 rows written"
+    await RollupJob().run(a_context(ground.conn))
+    assert await RollupJob().run(a_context(ground.conn)) == "0 rows written"
     await a_visited_page(ground, "http://b.example/2", other)
-    assert await rollup.run_once(ground.conn, an_order()) == "1 row written"
+    assert await RollupJob().run(a_context(ground.conn)) == "1 row written"
     assert (await days(ground))[await today(ground)][0] == 3
     assert await stage.broken_promises(ground) == {}
 
@@ -70,26 +70,26 @@ async def test_days_of_an_absence_are_made_up_for(ground: Ground) -> None:
     await ground.conn.execute(
         "INSERT INTO domain_days VALUES ($1, $2, 1, 1, 0, 0, 100, 10)", domain, now - timedelta(7)
     )
-    assert await rollup.run_once(ground.conn, an_order()) == "3 rows written"
+    assert await RollupJob().run(a_context(ground.conn)) == "3 rows written"
     assert {(now - day).days: row[0] for day, row in (await days(ground)).items()} == {7: 2, 3: 1, 0: 1}
 
 
 async def test_a_long_history_is_made_in_several_rounds(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(days, "MOST_DAYS", 2)
+    monkeypatch.setattr("forager.stats.days.MOST_DAYS", 2)
     domain = await ground.a_domain()
     for age in (60, 50, 40, 1, 0):
         await a_visited_page(ground, f"http://a.example/{age}", domain, days_ago=age)
-    written = [await rollup.run_once(ground.conn, an_order()) for _ in range(4)]
+    written = [await RollupJob().run(a_context(ground.conn)) for _ in range(4)]
     assert written == ["2 rows written", "2 rows written", "1 row written", "0 rows written"]
 
 
 async def test_nothing_was_ever_visited(ground: Ground) -> None:
     await ground.a_domain()
-    assert await rollup.run_once(ground.conn, an_order()) == "0 rows written"
+    assert await RollupJob().run(a_context(ground.conn)) == "0 rows written"
 
 
 async def test_domains_are_written_in_batches(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         await a_visited_page(ground, f"http://d{number}.example/", await ground.a_domain(f"d{number}.example"))
-    monkeypatch.setattr(days, "BATCH", 2)
-    assert await rollup.run_once(ground.conn, an_order()) == "5 rows written"
+    monkeypatch.setattr("forager.stats.days.BATCH", 2)
+    assert await RollupJob().run(a_context(ground.conn)) == "5 rows written"

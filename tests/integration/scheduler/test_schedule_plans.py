@@ -1,4 +1,4 @@
-"""Duties that run every minute use their indexes: on filled tables no plan reads pages or tasks from end to end."""
+"""Jobs that run every minute use their indexes: on filled tables no plan reads pages or tasks from end to end."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -35,7 +35,7 @@ HOT = {
 }
 
 
-async def test_duties_use_their_indexes(filled: Any) -> None:
+async def test_jobs_use_their_indexes(filled: Any) -> None:
     await filled.execute(MANY_DAYS)
     found = {name: await explain_custom(filled, hot) for name, hot in HOT.items()}
     await filled.execute("SET plan_cache_mode = force_generic_plan")

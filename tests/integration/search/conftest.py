@@ -1,4 +1,4 @@
-"""A small library of pages in a real database, read as a crawl reads them and indexed as the duty does.
+"""A small library of pages in a real database, read as a crawl reads them and indexed as the job does.
 
 Every test of a library is run on PostgreSQL's own search, and on a real search server where `make test-search` has
 started one: both have to pass.

@@ -51,7 +51,7 @@ async def shop(library: Any) -> Any:
     return library
 
 
-async def test_what_was_read_just_now_is_found_without_waiting_for_the_duty(shop: Any, forager: Any) -> None:
+async def test_what_was_read_just_now_is_found_without_waiting_for_the_job(shop: Any, forager: Any) -> None:
     said = await forager("search", "kettle")
     assert said.code == 0
     assert "http://a.example/blue" in said.out

@@ -1,4 +1,4 @@
-"""`forager reindex` and the duty as a person meets them, with a server that answers."""
+"""`forager reindex` and the job as a person meets them, with a server that answers."""
 
 import asyncio
 import json

@@ -1,7 +1,7 @@
 """A worker that is paused for a reason of our own says so with its heartbeat; lists, health and alerts pass it on."""
 
 from tests.ground import Ground
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 
 from forager import clock
 from forager.alerts import jobs as alerts
@@ -27,7 +27,7 @@ async def test_a_pause_is_told_everywhere_until_it_is_over(ground: Ground) -> No
     assert state_of(row).text == f"paused: {NO_ROOM}"
     health = _workers(await worker_queries.count_parts(ground.conn, dead_after_s=60.0))
     assert health == {"state": "degraded", "detail": f"1 alive, 1 paused: {NO_ROOM}"}
-    [finding] = worker_paused(await alerts.gather(ground.conn, an_order()))
+    [finding] = worker_paused(await alerts.gather(a_context(ground.conn)))
     assert (finding.rule, finding.subject) == ("worker_paused", "store_unavailable")
     assert finding.message == f"Worker {worker} is paused: {NO_ROOM}."
 

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 from tests.builders import a_success, an_order
 from tests.ground import Ground
-from tests.integration.scheduler.stage import an_order as a_schedule
+from tests.integration.scheduler.stage import a_context
 
 from forager.db.database import Database
 from forager.engine.writer import Writer
@@ -18,7 +18,7 @@ from forager.frontier.models import Outcome, OutcomeKind
 from forager.stats import overview as numbers
 from forager.stats import series
 from forager.stats.counters import Tally
-from forager.stats.jobs import series as duty
+from forager.stats.jobs.series import SeriesJob
 from forager.stats.series import Number
 
 pytestmark = pytest.mark.both_servers
@@ -166,13 +166,13 @@ async def test_a_roll_up_that_is_killed_or_comes_twice_or_finds_more_later(groun
     assert tuple(row) == (90, 3, 50)
 
 
-async def test_the_duty_does_all_of_it_and_may_be_done_twice(ground: Ground) -> None:
+async def test_the_job_does_all_of_it_and_may_run_twice(ground: Ground) -> None:
     await series.add(ground.conn, 1, a_tally(bytes=10))
     await age(ground, "series_parts", "10 days")
-    said = await duty.run_once(ground.conn, a_schedule())
+    said = await SeriesJob().run(a_context(ground.conn))
     assert said.startswith("1 row folded, ")
     assert said.endswith(", 1 minute became days")
-    await duty.run_once(ground.conn, a_schedule())
+    await SeriesJob().run(a_context(ground.conn))
     assert await everything(ground) == 10
     samples = await ground.conn.fetchval("SELECT sum(samples) FROM series WHERE metric = 'frontier_size'")
     assert samples == 2
@@ -311,7 +311,7 @@ async def test_a_series_that_lies_in_the_future_is_refused(ground: Ground) -> No
 
 
 async def test_every_metric_can_be_asked_for(ground: Ground) -> None:
-    await duty.run_once(ground.conn, a_schedule())
+    await SeriesJob().run(a_context(ground.conn))
     for metric in numbers.METRICS:
         await chart(ground, metric, timedelta(hours=1))
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 from tests.ground import Ground
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 from tests.integration.tasks.desk import BY, broken, close, do, order
 
 from forager.frontier.task_status import TaskStatus
 from forager.tasks import bulk as tasks_many
-from forager.tasks import jobs as dependencies
 from forager.tasks.bulk import Which
 from forager.tasks.dependents import LIMIT, settle
+from forager.tasks.jobs import DependenciesJob
 from forager.tasks.submit import TaskOrder, submit
 
 FIRST, SECOND, THIRD = (f"http://{name}.example/" for name in "abc")
@@ -49,7 +49,7 @@ async def test_the_second_is_cancelled_when_the_first_does_not_make_it(
 ) -> None:
     third = (await order(ground.conn, THIRD, depends_on=pair[1])).task_id
     await (do(ground.conn, "cancel", pair[0]) if end == "cancelled" else close(ground, pair[0]))
-    assert await dependencies.run_once(ground.conn, an_order(settle_dependents=settle)) == "2 tasks settled"
+    assert await DependenciesJob().run(a_context(ground.conn)) == "2 tasks settled"
     row = await ground.task(pair[1])
     words = f"cancelled by dependency: task {pair[0]}, which it depends on, ended {end}"
     assert (row["outcome"], row["error_message"]) == ("cancelled", words)
@@ -60,7 +60,7 @@ async def test_the_second_is_cancelled_when_the_first_does_not_make_it(
 
 async def test_or_it_runs_all_the_same(ground: Ground, pair: tuple[int, int]) -> None:
     await close(ground, pair[0])
-    assert await settled(ground, goes_on=True) == 1
+    assert await DependenciesJob().run(a_context(ground.conn, dependents="run")) == "1 task settled"
     assert (await ground.task(pair[1]))["status"] == "pending"
 
 
@@ -102,6 +102,6 @@ async def test_more_than_a_portion_is_settled_in_one_go(ground: Ground) -> None:
     async with ground.conn.transaction():
         await submit(ground.conn, orders, **BY)
     await close(ground, first, "success")
-    told = await dependencies.run_once(ground.conn, an_order(settle_dependents=settle))
+    told = await DependenciesJob().run(a_context(ground.conn))
     assert told == f"{LIMIT + 20} tasks settled"
     assert not await broken(ground.conn)

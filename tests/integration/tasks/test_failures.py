@@ -4,10 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from tests.integration.scheduler.stage import a_context
 
 from forager.errors import NotFoundError, UsageError
 from forager.explain.check import check
-from forager.stats.jobs import errors as duty
+from forager.stats.jobs.errors import ErrorsJob
 from forager.tasks import failures as errors
 from forager.tasks import service as tasks
 from forager.tasks.failures import Category
@@ -137,7 +138,7 @@ async def test_what_somebody_called_off_did_not_fail(world: Any) -> None:
         await tasks.cancel(world.conn, task, by="cli:ann", reason="not wanted")
     assert await world.conn.fetchval("SELECT error_code FROM crawl_tasks WHERE id = $1", task) == "cancelled"
     assert await find(world, "cancelled") == []
-    await duty.run_once(world.conn, None)  # type: ignore[arg-type]
+    await ErrorsJob().run(a_context(world.conn))
     assert await world.conn.fetchval("SELECT count(*) FROM error_days WHERE code = 'cancelled'") == 0
 
 
@@ -156,8 +157,8 @@ async def test_only_some_categories_and_only_some_time(world: Any) -> None:
 async def test_a_problem_has_days_also_when_the_history_has_moved_away(world: Any) -> None:
     await break_down(world, "http://shop.example/1", "price")
     [pattern] = await find(world, "broken")
-    assert await duty.run_once(world.conn, None) == "2 rows written"  # type: ignore[arg-type]
-    assert await duty.run_once(world.conn, None) == "0 rows written"  # type: ignore[arg-type]
+    assert await ErrorsJob().run(a_context(world.conn)) == "2 rows written"
+    assert await ErrorsJob().run(a_context(world.conn)) == "0 rows written"
     await world.conn.execute("UPDATE error_days SET day = day - 40, first_at = first_at - interval '40 days'")
     [again] = await find(world, "broken")
     assert (pattern.first_at - again.first_at).days == 40

@@ -8,14 +8,13 @@ import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
 from tests.ground import Ground
-from tests.integration.scheduler.stage import an_order
+from tests.integration.scheduler.stage import a_context
 from tests.integration.tasks.desk import broken, close, do, order
 from tests.listening import listening
 
@@ -23,7 +22,8 @@ from forager import clock
 from forager.config.settings import Settings
 from forager.webhooks import jobs as webhooks
 from forager.webhooks import store as outbox
-from forager.webhooks.delivery import KEY_FILE, call_webhooks, signing_keys
+from forager.webhooks.delivery import KEY_FILE, signing_keys
+from forager.webhooks.jobs import WebhooksJob
 
 URL = "http://a.example/x"
 KEYS = ("8f2c1de07b94a6350d7ecb15f93a42e801234567", "c41b0e7a9d5286f3e70b18d4a6f25c9376543210")
@@ -65,7 +65,7 @@ def settings_for(home: Path, **more: Any) -> Settings:
 
 
 async def call(conn: Any, settings: Settings) -> str:
-    return await webhooks.run_once(conn, an_order(call_webhooks=partial(call_webhooks, settings)))
+    return await WebhooksJob().run(a_context(conn, settings))
 
 
 async def calls(ground: Ground) -> list[Any]:
@@ -86,8 +86,8 @@ async def a_closed_task(ground: Ground, url: str, outcome: str = "success", page
 async def test_a_closed_task_is_told_once_and_signed(ground: Ground, tmp_path: Path) -> None:
     async with Receiver().listen() as receiver:
         task = await a_closed_task(ground, receiver.url)
-        assert await call(ground.conn, settings_for(tmp_path)) == "1 call delivered, 0 not taken"
-        assert await call(ground.conn, settings_for(tmp_path)) == "0 calls delivered, 0 not taken"
+        assert await call(ground.conn, settings_for(tmp_path)) == "1 call delivered, 0 not accepted"
+        assert await call(ground.conn, settings_for(tmp_path)) == "0 calls delivered, 0 not accepted"
     (head,), (body,) = receiver.heads, receiver.bodies
     told = json.loads(body)
     assert (told["event"], told["task_id"], told["url"], told["outcome"]) == ("task.closed", task, URL, "success")
@@ -135,13 +135,13 @@ ANSWERS = {
 async def test_what_is_not_taken_is_tried_again(ground: Ground, tmp_path: Path, name: str) -> None:
     async with Receiver(lambda count: ANSWERS[name] if count == 1 else OK).listen() as receiver:
         await a_closed_task(ground, receiver.url)
-        assert await call(ground.conn, settings_for(tmp_path)) == "0 calls delivered, 1 not taken"
+        assert await call(ground.conn, settings_for(tmp_path)) == "0 calls delivered, 1 not accepted"
         (row,) = await calls(ground)
         assert (row["delivered_at"], row["died_at"], row["tries"]) == (None, None, 1)
         wait_s = (row["next_try_at"] - row["tried_at"]).total_seconds()
         assert 9 < wait_s < 13
         await is_due(ground)
-        assert await call(ground.conn, settings_for(tmp_path)) == "1 call delivered, 0 not taken"
+        assert await call(ground.conn, settings_for(tmp_path)) == "1 call delivered, 0 not accepted"
     assert len(receiver.bodies) == 2, "no redirect was followed, and nothing was told a third time"
     assert receiver.heads[0]["forager-delivery"] == receiver.heads[1]["forager-delivery"]
 
@@ -150,7 +150,7 @@ async def test_an_endless_answer_is_not_read(ground: Ground, tmp_path: Path) -> 
     endless = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n" + b"x" * 100_000
     async with Receiver(lambda _count: endless).listen() as receiver:
         await a_closed_task(ground, receiver.url)
-        assert await call(ground.conn, settings_for(tmp_path)) == "1 call delivered, 0 not taken"
+        assert await call(ground.conn, settings_for(tmp_path)) == "1 call delivered, 0 not accepted"
 
 
 async def test_one_that_is_gone_is_given_up_at_once(ground: Ground, tmp_path: Path) -> None:
@@ -220,25 +220,29 @@ async def test_two_schedulers_never_take_the_same_call(pool: asyncpg.Pool, groun
     assert len(taken) == len(set(taken)) == 20
 
 
-async def test_a_killed_caller_is_followed_by_another(ground: Ground, tmp_path: Path) -> None:
+async def test_a_killed_caller_is_followed_by_another(
+    ground: Ground, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At least once: what was taken and not noted comes again."""
     async with Receiver().listen() as receiver:
         await a_closed_task(ground, receiver.url)
 
-        async def die(_calls: Any) -> Any:
+        async def die(_settings: Settings, _calls: Any) -> Any:
             raise KeyboardInterrupt
 
-        with pytest.raises(KeyboardInterrupt):
-            await webhooks.run_once(ground.conn, an_order(call_webhooks=die))
-        assert await call(ground.conn, settings_for(tmp_path)) == "0 calls delivered, 0 not taken"
+        with monkeypatch.context() as patch:
+            patch.setattr("forager.webhooks.jobs.call_webhooks", die)
+            with pytest.raises(KeyboardInterrupt):
+                await WebhooksJob().run(a_context(ground.conn))
+        assert await call(ground.conn, settings_for(tmp_path)) == "0 calls delivered, 0 not accepted"
         await is_due(ground)
-        assert await call(ground.conn, settings_for(tmp_path)) == "1 call delivered, 0 not taken"
+        assert await call(ground.conn, settings_for(tmp_path)) == "1 call delivered, 0 not accepted"
 
 
 async def test_others_may_be_told_of_other_things(ground: Ground, tmp_path: Path) -> None:
     async with Receiver().listen() as receiver:
         await outbox.add(ground.conn, receiver.url, {"event": "alert.raised", "rule": "disk"})
-        assert await call(ground.conn, settings_for(tmp_path)) == "1 call delivered, 0 not taken"
+        assert await call(ground.conn, settings_for(tmp_path)) == "1 call delivered, 0 not accepted"
     assert json.loads(receiver.bodies[0]) == {"event": "alert.raised", "rule": "disk"}
 
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forager.alerts.jobs import limits_from_settings
 from forager.alerts.rules import (
     RULES,
     USUAL,
-    Disk,
     Facts,
     JobStatus,
     Limits,
@@ -19,7 +19,7 @@ from forager.alerts.rules import (
 from forager.alerts.watch import Level
 from forager.config.loader import load
 from forager.errors import ConfigurationError
-from forager.runtime.schedule import limits_of
+from forager.storage.disk import Disk
 
 GIGABYTE = 1024**3
 SHARES = {
@@ -195,9 +195,9 @@ def test_the_settings_move_the_limits() -> None:
 
 
 def test_every_setting_of_alerts_is_a_limit() -> None:
-    limits = limits_of(load(dict.fromkeys(SHARES.values(), 0.5)))
+    limits = limits_from_settings(load(dict.fromkeys(SHARES.values(), 0.5)))
     assert all(getattr(limits, name) == 0.5 for name in SHARES)
-    assert limits_of(load({})) == USUAL
+    assert limits_from_settings(load({})) == USUAL
 
 
 @pytest.mark.parametrize(("name", "value"), [("max_error_rate", 0), ("max_error_rate", 20), ("min_proxies", -1)])

@@ -350,7 +350,7 @@ def test_a_reader_that_leaves_is_no_error() -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    heavy = "pydantic asyncpg httptools rich structlog alembic asyncio ada_url turbohtml"
+    heavy = "pydantic asyncpg httptools rich structlog asyncio ada_url turbohtml"
     program = (
         "import sys; from forager.cli.main import run; code = run(['--help']); "
         f"sys.exit(code or ' '.join(name for name in {heavy.split()!r} if name in sys.modules) or 0)"

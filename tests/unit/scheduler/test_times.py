@@ -4,15 +4,20 @@ import pytest
 
 from forager.config.loader import load
 from forager.errors import ConfigurationError
-from forager.runtime.schedule import DUTIES, times_of
-from forager.scheduler.times import ANY_TIME, At, parse
+from forager.runtime.schedule import JOBS
+from forager.scheduler.times import ANY_TIME, TimeOfDay, parse
 
 
 @pytest.mark.parametrize(
     ("text", "at"),
-    [("02:00", At("02:00", None)), ("Mon 23:59", At("23:59", 1)), ("Sun 04:00", At("04:00", 7)), ("never", ANY_TIME)],
+    [
+        ("02:00", TimeOfDay("02:00", None)),
+        ("Mon 23:59", TimeOfDay("23:59", 1)),
+        ("Sun 04:00", TimeOfDay("04:00", 7)),
+        ("never", ANY_TIME),
+    ],
 )
-def test_a_time_is_a_day_of_the_week_or_any_and_a_time_of_day(text: str, at: At) -> None:
+def test_a_time_is_a_day_of_the_week_or_any_and_a_time_of_day(text: str, at: TimeOfDay) -> None:
     assert parse(text) == at
 
 
@@ -24,7 +29,8 @@ def test_anything_else_is_refused(text: str) -> None:
         load({"backup.schedule": text}, {})
 
 
-def test_the_duties_of_the_night_have_their_times() -> None:
+def test_jobs_have_the_times_of_the_settings() -> None:
     settings = load({"backup.schedule": "Tue 01:30", "archive.schedule": "never"}, {})
-    assert times_of(settings) == {"backup": At("01:30", 2), "vacuum": At("04:00", 7)}
-    assert {"backup", "retain", "vacuum"} <= set(DUTIES)
+    found = {job.name: at for job in JOBS if (at := job.time_of_day(settings)) != ANY_TIME}
+    assert found == {"backup": TimeOfDay("01:30", 2), "vacuum": TimeOfDay("04:00", 7)}
+    assert {job.name for job in JOBS if job.time_of_day(load({}, {})) != ANY_TIME} == {"backup", "retain", "vacuum"}

@@ -384,7 +384,7 @@ function RescoreButton() {
     });
     if (yes)
       await act(
-        () => ask(api.POST("/api/admin/schedule/{duty}/run", { params: { path: { duty: "score" } } })),
+        () => ask(api.POST("/api/admin/schedule/{job}/run", { params: { path: { job: "score" } } })),
         () => "All scores are computed again.",
       );
   };

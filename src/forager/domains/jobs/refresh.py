@@ -1,45 +1,50 @@
-"""Exhausted domains wake when a revisit is due, or when it is time to visit all they have once more.
+"""Wakes exhausted domains when a revisit is due, or when all their pages are to be visited again.
 
-A refresh gives every page that was read a task before its domain moves: a kill between leaves the domain exhausted and
-its time come, so the next round goes on. Pages that are gone, failed or blocked are left alone. A domain that has
-nothing to do rests for another while.
+A refresh gives every page that was read a task before its domain moves: after a kill in between the domain is still
+exhausted and due, so the next run resumes. Pages that are gone, failed or blocked are skipped. A domain without work
+waits for another period.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
+from forager.config.settings import Settings
 from forager.domains import cooldown
 from forager.domains.cooldown import DueDomain
 from forager.domains.portions import portions
 from forager.frontier import revisits
-from forager.scheduler.config import BY, SchedulerConfig
+from forager.scheduler.job import ACTOR, Job, JobContext, Loop
 from forager.scheduler.text import things
 
-NAME = "refresh"
-EVERY_S = 60.0
 MOST_DOMAINS = 10_000
 MOST_PAGES = 200_000
-"""Looked at in one round; the rest waits for the next, so that other duties have their turn."""
+"""Read in one run; the rest waits for the next, so that other jobs have their turn."""
 PORTION_DOMAINS = 500
 PORTION_PAGES = 10_000
-"""Looked at in one transaction: about a quarter of a second."""
+"""Read in one transaction: about a quarter of a second."""
 
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:
-    woken = given = looked_at = 0
-    rested = await cooldown.find_rested(conn, limit=MOST_DOMAINS, refresh_every_s=order.refresh_every_s)
-    for portion in portions(rested, most_pages=PORTION_PAGES, most_domains=PORTION_DOMAINS):
-        to_refresh = [domain for domain in portion if domain.is_refresh and order.is_refreshed]
-        given += await _create_tasks(conn, [domain.id for domain in to_refresh])
-        woken += await _wake(conn, portion, to_refresh, order)
-        looked_at += sum(domain.pages for domain in to_refresh)
-        if looked_at >= MOST_PAGES:
-            break
-    return f"{things(woken, 'domain')} woken, {things(given, 'page')} to refresh"
+class RefreshJob(Job):
+    name = "refresh"
+    interval_s = 60.0
+    loop = Loop.SLOW
+
+    async def run(self, context: JobContext) -> str:
+        conn, settings = context.connection, context.settings
+        woken = given = looked_at = 0
+        rested = await cooldown.find_rested(conn, limit=MOST_DOMAINS, refresh_every_s=settings.refresh.interval)
+        for portion in portions(rested, most_pages=PORTION_PAGES, most_domains=PORTION_DOMAINS):
+            to_refresh = [domain for domain in portion if domain.is_refresh and settings.refresh.enabled]
+            given += await _create_tasks(conn, [domain.id for domain in to_refresh])
+            woken += await _wake(conn, portion, to_refresh, settings)
+            looked_at += sum(domain.pages for domain in to_refresh)
+            if looked_at >= MOST_PAGES:
+                break
+        return f"{things(woken, 'domain')} woken, {things(given, 'page')} to refresh"
 
 
 async def _create_tasks(conn: Any, domain_ids: Sequence[int]) -> int:
-    """A huge domain is alone in its portion, and walked key by key; small ones are done at the first step."""
+    """A huge domain has a portion of its own and is read key by key; small ones are complete after the first step."""
     given, key = 0, revisits.FIRST_KEY
     while domain_ids:
         count, last = await revisits.refresh_pages(conn, domain_ids, after=key, limit=PORTION_PAGES)
@@ -50,9 +55,7 @@ async def _create_tasks(conn: Any, domain_ids: Sequence[int]) -> int:
     return given
 
 
-async def _wake(
-    conn: Any, portion: Sequence[DueDomain], to_refresh: Sequence[DueDomain], order: SchedulerConfig
-) -> int:
+async def _wake(conn: Any, portion: Sequence[DueDomain], to_refresh: Sequence[DueDomain], settings: Settings) -> int:
     refreshed = {domain.id for domain in to_refresh}
     woken = 0
     for code, ids in (
@@ -60,7 +63,7 @@ async def _wake(
         ("revisit", [domain.id for domain in portion if domain.id not in refreshed]),
     ):
         async with conn.transaction():
-            await cooldown.sign_moves(conn, by=BY, reason_code=code, reason=f"{code} due")
-            woken += await cooldown.wake_rested(conn, ids, is_scored=order.is_scored)
-    await cooldown.put_off(conn, [domain.id for domain in portion], refresh_every_s=order.refresh_every_s)
+            await cooldown.sign_moves(conn, by=ACTOR, reason_code=code, reason=f"{code} due")
+            woken += await cooldown.wake_rested(conn, ids, is_scored=settings.crawl.domain_order == "smart")
+    await cooldown.put_off(conn, [domain.id for domain in portion], refresh_every_s=settings.refresh.interval)
     return woken

@@ -1,14 +1,15 @@
-"""The score of every domain that may be claimed some day, made anew: it grows with age, and leases end without it."""
-
-from typing import Any
+"""Recomputes the score of every domain that can be claimed: scores grow with age, and a lease may end without one."""
 
 from forager.domains.score import score_all
-from forager.scheduler.config import SchedulerConfig
+from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 
-NAME = "score"
-EVERY_S = 3600.0
 
+class ScoreJob(Job):
+    name = "score"
+    interval_s = 3600.0
+    loop = Loop.SLOW
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:
-    return f"{things(await score_all(conn, is_scored=order.is_scored), 'score')} written"
+    async def run(self, context: JobContext) -> str:
+        written = await score_all(context.connection, is_scored=context.settings.crawl.domain_order == "smart")
+        return f"{things(written, 'score')} written"

@@ -5,11 +5,10 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-import asyncpg
 from fastapi import FastAPI
 
 from forager.api.work import FREE_WITHIN_S
-from forager.db.pool import CONNECTION_LOST, close_pool, open_pool
+from forager.db.pool import STATEMENT_FAILED, close_pool, open_pool
 from forager.explain import check_runs as checks
 from forager.explain.check import check
 from forager.explain.check_runs import CountedPool, Progress
@@ -55,14 +54,14 @@ class Checking:
             raise
         except TimeoutError:
             error = f"It took longer than {WITHIN_S / 3600:.0f} hours, or the database did not answer."
-        except (*CONNECTION_LOST, asyncpg.PostgresError) as trouble:
+        except STATEMENT_FAILED as trouble:
             error = f"The database broke it off: {trouble}"
         except Exception as trouble:
             error = "A bug of ours; the log has it."
             log().error("check failed", action="check.broken", error=repr(trouble))
         finally:
             beating.cancel()
-            with contextlib.suppress(*CONNECTION_LOST, asyncpg.PostgresError):
+            with contextlib.suppress(*STATEMENT_FAILED):
                 async with forager.pool.acquire(timeout=FREE_WITHIN_S) as conn:
                     await checks.finish(conn, check_id, progress.done, error=error, result=result)
 
@@ -83,6 +82,6 @@ class Checking:
     async def _heartbeat_loop(self, check_id: int, progress: Progress) -> None:
         while True:
             await asyncio.sleep(checks.BEAT_S)
-            with contextlib.suppress(*CONNECTION_LOST, asyncpg.PostgresError):
+            with contextlib.suppress(*STATEMENT_FAILED):
                 async with self._app.state.forager.pool.acquire(timeout=FREE_WITHIN_S) as conn:
                     await checks.beat(conn, check_id, progress.done)

@@ -1,21 +1,29 @@
-"""Every night: visits that are old enough leave for cold files, files of images go whose time is over or that nobody
-refers to, and the size of everything is written down.
+"""Every night: moves old visits to archive files, deletes files of images that are too old or that no image refers to,
+and records the size of everything.
 
-Killed in between, the next night goes on where it was stopped. Bodies have a duty of their own, and so have series.
+After a kill the next night resumes. Bodies and time series have jobs of their own.
 """
 
-from typing import Any
-
-from forager.scheduler.config import SchedulerConfig
+from forager.config.settings import Settings
+from forager.images.service import sweep_images
+from forager.retention.service import move_old
+from forager.scheduler import times
+from forager.scheduler.job import Job, JobContext, Loop
+from forager.scheduler.times import TimeOfDay
 from forager.stats import storage
 
-NAME = "retain"
-EVERY_S = 86_400.0
 
+class RetainJob(Job):
+    name = "retain"
+    interval_s = 86_400.0
+    loop = Loop.NIGHTLY
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:
-    await storage.note_sizes(conn)
-    if order.move_old is None:
-        return "switched off by the setting archive.schedule"
-    told = await order.move_old(conn)
-    return f"{told}; {await order.sweep_images(conn)}" if order.sweep_images is not None else told
+    def time_of_day(self, settings: Settings) -> TimeOfDay:
+        return times.parse(settings.archive.schedule)
+
+    async def run(self, context: JobContext) -> str:
+        conn, settings = context.connection, context.settings
+        await storage.note_sizes(conn)
+        if settings.archive.schedule == times.NEVER:
+            return "switched off by the setting archive.schedule"
+        return f"{await move_old(conn, settings)}; {await sweep_images(conn, settings)}"

@@ -241,7 +241,7 @@ async def run(
     async with contextlib.AsyncExitStack() as stack:
         with show_waiting("opening the database…", is_quiet=is_quiet):
             forager = await stack.enter_async_context(
-                open_forager(settings, application="forager crawl", connections=crawling.FOR_DUTIES)
+                open_forager(settings, application="forager crawl", connections=crawling.SCHEDULER_CONNECTIONS)
             )
         frame = Frame(forager.database.description, spec.max_pages, labels=labels or {})
         with open_display(frame, is_quiet=is_quiet) as display, listen(stop, display):

@@ -108,7 +108,7 @@ class _Order:
         from forager.instance import open_forager
         from forager.runs.commands.display import open_display, show_waiting
         from forager.runs.commands.progress_view import Frame
-        from forager.runtime.crawl import FOR_DUTIES
+        from forager.runtime.crawl import SCHEDULER_CONNECTIONS
         from forager.runtime.refresh import RefreshOrder, refresh, wait_for_due
 
         stop, reports = StopRequest(), []
@@ -117,7 +117,7 @@ class _Order:
         async with contextlib.AsyncExitStack() as stack:
             with show_waiting("opening the database…", is_quiet=self.is_quiet):
                 forager = await stack.enter_async_context(
-                    open_forager(self.settings, application="forager refresh", connections=FOR_DUTIES)
+                    open_forager(self.settings, application="forager refresh", connections=SCHEDULER_CONNECTIONS)
                 )
             await self._require_crawled(forager)
             frame = Frame(forager.database.description, self.max_pages, labels={})

@@ -77,7 +77,7 @@ async def run(settings: "Settings", *, workers: int) -> None:
     from forager.engine.stop import StopRequest
     from forager.instance import open_forager
     from forager.runs.commands.display import show_waiting
-    from forager.runtime.crawl import FOR_DUTIES
+    from forager.runtime.crawl import SCHEDULER_CONNECTIONS
     from forager.runtime.server import bind_many, wait_until_free
     from forager.runtime.up import ProcessSupervisor, supervisor_lock
 
@@ -91,7 +91,7 @@ async def run(settings: "Settings", *, workers: int) -> None:
             settings = settings.replace(api_port=sockets[0].getsockname()[1])
             with show_waiting("opening the database…", is_quiet=False):
                 forager = await stack.enter_async_context(
-                    open_forager(settings, application="forager up", connections=FOR_DUTIES)
+                    open_forager(settings, application="forager up", connections=SCHEDULER_CONNECTIONS)
                 )
             greeting = asyncio.create_task(_announce_when_ready(forager, workers=workers))
             try:

@@ -1,17 +1,22 @@
-"""The search server, where there is one, hears of what changed, and gets an index made where it has none.
+"""Sends changes to the search server, where there is one, and builds an index where it has none.
 
-Away, busy or killed in the middle, nothing is lost: what it has not taken waits in the outbox.
+Nothing is lost when the server is unavailable or the job is killed: what it has not taken waits in the outbox.
 """
 
-from typing import Any
-
-from forager.scheduler.config import SchedulerConfig
-
-NAME = "search_server"
-EVERY_S = 10.0
+from forager.config.settings import Settings
+from forager.scheduler.job import Job, JobContext, Loop
+from forager.search.backend import sync_server
 
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:
-    if order.tend_search is None:
-        return "PostgreSQL does the searching"
-    return await order.tend_search(conn)
+class SearchServerJob(Job):
+    name = "search_server"
+    interval_s = 10.0
+    loop = Loop.SLOW
+
+    def is_enabled(self, settings: Settings) -> bool:
+        return settings.search.backend != "postgres"
+
+    async def run(self, context: JobContext) -> str:
+        if not self.is_enabled(context.settings):
+            return "PostgreSQL does the searching"
+        return await sync_server(context.connection, context.settings)

@@ -1,14 +1,14 @@
-"""What was done in each domain on each day (UTC), from the closed tasks."""
+"""Adds up the closed tasks of each domain and day (UTC)."""
 
-from typing import Any
-
-from forager.scheduler.config import SchedulerConfig
+from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 from forager.stats import days
 
-NAME = "rollup"
-EVERY_S = 900.0
 
+class RollupJob(Job):
+    name = "rollup"
+    interval_s = 900.0
+    loop = Loop.SLOW
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
-    return f"{things(await days.roll_up_new_days(conn), 'row')} written"
+    async def run(self, context: JobContext) -> str:
+        return f"{things(await days.roll_up_new_days(context.connection), 'row')} written"

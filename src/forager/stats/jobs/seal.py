@@ -1,16 +1,17 @@
-"""What never changes is sealed, so that `forager check --deep` can prove it: some minutes after it was written."""
+"""Seals rows that never change some minutes after they were written, so that `forager check --deep` can verify them."""
 
-from typing import Any
-
-from forager.scheduler.config import SchedulerConfig
+from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 from forager.stats import seals
 
-NAME = "seal"
-EVERY_S = 120.0
 WITHIN_S = 30.0
-"""A long history that was never sealed is sealed in several goes."""
+"""A long history that was never sealed takes several runs."""
 
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:  # noqa: ARG001
-    return f"{things(await seals.seal_within(conn, within_s=WITHIN_S), 'row')} sealed"
+class SealJob(Job):
+    name = "seal"
+    interval_s = 120.0
+    loop = Loop.SLOW
+
+    async def run(self, context: JobContext) -> str:
+        return f"{things(await seals.seal_within(context.connection, within_s=WITHIN_S), 'row')} sealed"

@@ -1,32 +1,34 @@
-"""Numbers by the minute: what workers counted is folded together, how things stand is sampled, old minutes become days.
+"""Time series by the minute: folds what workers counted, samples the current state, turns old minutes into days.
 
-Each step is one statement that takes away what it adds up, so that a kill in between, or a second scheduler, changes no
-sum.
+Each step is one statement that removes what it adds up, so that neither a kill in between nor a second scheduler
+changes a sum.
 """
 
-from typing import Any
-
-from forager.scheduler.config import SchedulerConfig
+from forager.retention.service import keep_minutes
+from forager.scheduler.job import Job, JobContext
 from forager.scheduler.text import things
 from forager.stats import series
 from forager.stats.series import Number
+from forager.storage.disk import read_disks
 
-NAME = "series"
-EVERY_S = 30.0
 FOLD_AFTER_S = 60.0
 """Workers still write to this minute and, in a slow transaction, to the one before."""
 KEPT_DAYS = 7
-"""Minutes are kept for so many days."""
+"""For this number of days minutes are kept in the database."""
 
 
-async def run_once(conn: Any, order: SchedulerConfig) -> str:
-    folded = await series.fold(conn, older_s=FOLD_AFTER_S)
-    state = await series.read_state(conn, dead_after_s=order.dead_after_s)
-    room = [Number("disk_free_bytes", "", disk.free_bytes) for disk in order.disks()[:1]]
-    await series.add_samples(conn, [*state, *room])
-    async with conn.transaction(isolation="repeatable_read"):  # what is written down is what leaves
-        if order.keep_minutes is not None:
-            await order.keep_minutes(conn, KEPT_DAYS)
-        rolled = await series.roll_up(conn, after_days=KEPT_DAYS)
-    became_days = f", {things(rolled, 'minute')} became days" if rolled else ""
-    return f"{things(folded, 'row')} folded, {things(len(state) + len(room), 'number')} sampled{became_days}"
+class SeriesJob(Job):
+    name = "series"
+    interval_s = 30.0
+
+    async def run(self, context: JobContext) -> str:
+        conn, settings = context.connection, context.settings
+        folded = await series.fold(conn, older_s=FOLD_AFTER_S)
+        state = await series.read_state(conn, dead_after_s=settings.worker.dead_after)
+        free = [Number("disk_free_bytes", "", disk.free_bytes) for disk in read_disks(settings)[:1]]
+        await series.add_samples(conn, [*state, *free])
+        async with conn.transaction(isolation="repeatable_read"):  # the file holds exactly the minutes that are removed
+            await keep_minutes(conn, KEPT_DAYS, settings=settings)
+            rolled = await series.roll_up(conn, after_days=KEPT_DAYS)
+        became_days = f", {things(rolled, 'minute')} became days" if rolled else ""
+        return f"{things(folded, 'row')} folded, {things(len(state) + len(free), 'number')} sampled{became_days}"

@@ -20,8 +20,8 @@ from prometheus_client.core import (
 )
 
 from forager import __version__, clock
+from forager.alerts.services import Services
 from forager.observe import log
-from forager.runtime.services import Services
 from forager.stats import series
 from forager.stats.counters import LATENCY_LABELS, NOT_ASKED, SIZE_LABELS, STAGES
 from forager.stats.overview import RATE_S, SUCCESS_S, per_second, success_rate

@@ -39,10 +39,10 @@ def recover(silent: Silent = FIVE_MINUTES_S, as_json: AsJson = False, home: Home
 
 async def _run_takeover(settings: "Settings", silent_s: float) -> list[str]:
     from forager.instance import open_forager
-    from forager.runtime.schedule import force_takeover
+    from forager.workers.service import recover_domains
 
     async with open_forager(settings, application="forager recover") as forager:
-        freed = await force_takeover(forager, silent_s=silent_s)
+        freed = await recover_domains(forager, silent_s=silent_s)
         if freed:
             told = {"silent_s": silent_s, "count": len(freed), "domains": sorted(freed)}
             await note(forager.database, Noted("frontier.recover", "frontier", None, told))

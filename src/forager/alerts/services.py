@@ -1,0 +1,77 @@
+"""Whether the services beside the database answer: Redis, broker, search server, each only where it is configured.
+
+A probe is bounded by a second and never raises: losing any of them loses nothing, so no caller waits for one.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from forager.config.settings import Settings
+from forager.dispatch import store as queue
+from forager.errors import SearchServerError
+from forager.search.backend import open_searching
+
+if TYPE_CHECKING:
+    from forager.cache.server import Server
+    from forager.search.server import SearchServer
+
+WITHIN_S = 1.0
+"""A service that takes longer to answer a ping counts as away."""
+BROKER_LATE_S = 30.0
+"""The scheduler reads the queues of the broker every second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    has_broker: bool = False
+    redis: "Server | None" = None
+    search: "SearchServer | None" = None
+
+    async def probe(self, conn: Any) -> Mapping[str, bool]:
+        """Returns for each configured service whether it answers."""
+        redis, search = await asyncio.gather(self.is_redis_up(), self.is_search_up())
+        found = {"redis": redis, "search": search, "broker": await self._is_broker_up(conn)}
+        return {name: answers for name, answers in found.items() if answers is not None}
+
+    async def is_redis_up(self) -> bool | None:
+        if self.redis is None:
+            return None
+        from forager.cache.server import AwayError
+
+        try:
+            async with asyncio.timeout(WITHIN_S):
+                await self.redis.ask(lambda client: client.ping(), retries=0)
+        except (AwayError, TimeoutError):
+            return False
+        return True
+
+    async def is_search_up(self) -> bool | None:
+        if self.search is None:
+            return None
+        try:
+            async with asyncio.timeout(WITHIN_S):
+                await self.search.ask("GET", "/")
+        except (SearchServerError, TimeoutError):
+            return False
+        return True
+
+    async def _is_broker_up(self, conn: Any) -> bool | None:
+        """As the scheduler found it, which reads the queues: a connection of our own would take seconds to fail."""
+        if not self.has_broker:
+            return None
+        silent_s = await queue.silent_s(conn)
+        return silent_s is not None and silent_s <= BROKER_LATE_S
+
+
+async def probe_services(settings: Settings, conn: Any) -> Mapping[str, bool]:
+    """Over connections made for this one probe."""
+    from forager.cache.server import open_server
+
+    async with AsyncExitStack() as stack:
+        redis = await stack.enter_async_context(open_server(settings.redis.url)) if settings.redis.url else None
+        elsewhere = await stack.enter_async_context(open_searching(settings))
+        search = elsewhere.server if elsewhere else None
+        return await Services(settings.dispatch.mode == "celery", redis, search).probe(conn)

@@ -1,1 +1,0 @@
-"""Migrations in plain SQL: each revision is a pair of scripts, `up` and `down`, with a thin Python file for Alembic."""

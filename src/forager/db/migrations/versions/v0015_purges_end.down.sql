@@ -1,1 +1,0 @@
-ALTER TABLE purges DROP COLUMN ended_at;

@@ -1,2 +1,0 @@
-DROP TABLE queue_depths;
-DROP TABLE offers;

@@ -1,1 +1,0 @@
-ALTER TABLE checks DROP COLUMN is_deep;

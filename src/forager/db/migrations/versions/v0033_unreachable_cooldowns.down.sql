@@ -1,1 +1,0 @@
-ALTER TABLE domains DROP COLUMN unreachable_cooldowns;
