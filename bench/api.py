@@ -23,9 +23,9 @@ from bench.web import serve_web
 from forager import clock
 from forager.accounts import service as accounts
 from forager.accounts.identity import Role, Scope, operator
+from forager.config.settings import Settings
 from forager.db import embedded
 from forager.instance import open_forager
-from forager.settings import Settings
 
 TALKERS = 16
 WARM_S, MEASURED_S = 0.3, 2.0
@@ -109,13 +109,13 @@ def show_api(found: Sequence[Reads], *, is_markdown: bool) -> str:
 
 
 def _settings(home: Path) -> Settings:
-    plenty = dict.fromkeys(("rate_anonymous", "rate_user", "rate_admin"), 10_000_000)
-    crawl = {"allow_networks": ("127.0.0.0/8",), "unpaced_hosts": ("127.0.0.0/8",)}
-    return Settings.model_validate({"home": home, **plenty, **crawl})
+    plenty = dict.fromkeys(("api_rate_limit_anonymous", "api_rate_limit_user", "api_rate_limit_admin"), 10_000_000)
+    crawl = {"fetch_allow_networks": ("127.0.0.0/8",), "politeness_no_delay_hosts": ("127.0.0.0/8",)}
+    return Settings.of(home=home, **plenty, **crawl)
 
 
 def _environ(settings: Settings) -> dict[str, str]:
-    from forager.settings import to_environment
+    from forager.config.loader import to_environment
 
     return {**os.environ, **to_environment(settings)}
 

@@ -19,12 +19,12 @@ from bench.saved import find_pages
 from bench.survey import KB, survey_pages
 from bench.table import as_markdown, as_text
 from bench.talk import tell
+from forager.config.loader import load
 from forager.errors import UsageError
 from forager.fetch.models import Fetched
 from forager.parsing import page as parser
 from forager.parsing.language import LanguageMemory
 from forager.parsing.tree import parse
-from forager.settings import load
 from forager_playground import lifelike_sites
 
 SITES, PAGES = 8, 60
@@ -93,7 +93,7 @@ def list_works() -> Mapping[str, Callable[[bytes], object]]:
 
 def make_reader() -> Callable[[bytes], object]:
     parser.warm_up()
-    read = partial(parser.read, keyword_words=load({}, {}).keyword_words, memory=LanguageMemory())
+    read = partial(parser.read, keyword_words=load({}, {}).search.words_per_page, memory=LanguageMemory())
     numbers = count()
 
     def read_body(body: bytes) -> object:

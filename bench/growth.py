@@ -16,9 +16,9 @@ from bench.folder import fresh_folder
 from bench.growth_step import Step
 from bench.measure import postmaster_below
 from bench.talk import tell
+from forager.config.loader import load
 from forager.db import embedded
 from forager.db.database import open_database
-from forager.settings import load
 
 STEP_TIMEOUT_S = 1800.0
 

@@ -15,9 +15,9 @@ from bench.measure import MB, postmaster_below, read_process, walk_tree
 from bench.pretend import LeaseTurns, pretend_links, pretend_visit, sweep_links
 from bench.stopwatch import Cost
 from bench.workbench import Workbench, open_workbench
+from forager.config.loader import load
 from forager.parsing import page as parser
 from forager.runs.models import RunSpec, Scope
-from forager.settings import load
 
 VERBS = ("claim", "learn", "record")
 BATCH = 200
@@ -60,7 +60,7 @@ async def measure_step(home: Path, size: int) -> Step:
         pages, asked = await visit_pages(bench, size)
         await bench.settle(stage="record")
         server_s = server_cpu_s(home) - before_s
-        for links in sweep_links(size, load({"home": home}, {}).known_urls * 2):
+        for links in sweep_links(size, load({"home": home}, {}).worker.url_cache_size * 2):
             await bench.learn(links, stage="sweep")
         costs = bench.stopwatch.costs
         return conclude(size, pages, asked=asked, costs=costs, server_s=server_s)

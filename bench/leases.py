@@ -16,6 +16,8 @@ from bench.folder import fresh_folder
 from bench.growth import running_server
 from bench.stopwatch import backend_cpu_s
 from bench.talk import tell
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.db import statements
 from forager.db.database import Database, open_database
 from forager.domains.store import Release
@@ -23,7 +25,6 @@ from forager.engine.claims import Claims
 from forager.engine.config import LeaseConfig, RunConfig
 from forager.engine.transaction_retry import in_transaction
 from forager.runs.models import RunSpec, Scope
-from forager.settings import Settings, load
 from forager.stats import store as stats
 
 T = TypeVar("T")
@@ -62,7 +63,7 @@ async def measure_sizes(settings: Settings, sizes: Sequence[int]) -> list[LeaseS
     async with open_database(settings, size=1, application="bench") as database:
         spec = RunSpec(seeds=(), scope=Scope.ANY)
         run = await in_transaction(database, lambda conn: stats.start_run(conn, spec, by="bench"))
-        lease = LeaseConfig(settings.lease_s, settings.heartbeat_s, settings.dead_after_s, AT_ONCE)
+        lease = LeaseConfig(settings.worker.lease, settings.worker.heartbeat, settings.worker.dead_after, AT_ONCE)
         claims = Claims(database, RunConfig(run, spec), lease)
         steps, have = [], 0
         for size in sizes:

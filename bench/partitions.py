@@ -21,6 +21,7 @@ from bench.stopwatch import Stopwatch
 from bench.table import as_markdown, as_text
 from bench.talk import tell
 from bench.workbench import Workbench, open_workbench
+from forager.config.loader import load
 from forager.db import statements
 from forager.db.database import open_database
 from forager.db.embedded.paths import DATABASE, Place
@@ -29,7 +30,6 @@ from forager.frontier import history
 from forager.frontier import store as frontier
 from forager.parsing import page as parser
 from forager.runs.models import RunSpec, Scope
-from forager.settings import load
 
 SQL = statements.load("bench", "partitions.sql")
 WHOLE: Mapping[str, str] = frontier.SQL

@@ -15,11 +15,12 @@ from bench.search_fill import Indexing, Size, fill, index_all, weigh, word
 from bench.stopwatch import backend_cpu_s
 from bench.talk import tell
 from forager import clock
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.db.database import open_database
 from forager.search import duplicates
 from forager.search import service as control
 from forager.search.models import ProductQuery, Query
-from forager.settings import Settings, load
 
 PAGES = 1_000_000
 ROUNDS = 40

@@ -16,10 +16,10 @@ from bench.growth import running_server
 from bench.search_fill import SQL, WORDS, text
 from bench.stopwatch import backend_cpu_s
 from bench.talk import tell
+from forager.config.loader import load
 from forager.db.database import open_database
 from forager.parsing.keywords import CONFIGS
 from forager.search import index
-from forager.settings import load
 
 PAGES = 20_000
 BATCH = 200

@@ -22,6 +22,8 @@ from bench.stopwatch import Cost, Stopwatch
 from bench.talk import tell
 from bench.web import PLAIN, SAVED, Web, serve_saved, serve_web
 from bench.workbench import open_workbench
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.fetch.client import Client, open_client
 from forager.fetch.models import Fetched
 from forager.frontier.models import Outcome, OutcomeKind, Target
@@ -32,7 +34,6 @@ from forager.parsing import page as parser
 from forager.parsing.language import LanguageMemory
 from forager.parsing.models import Reading
 from forager.runs.models import RunSpec
-from forager.settings import Settings, load
 from forager_playground import Site, bench_sites, lifelike_sites
 
 SITES = 4
@@ -144,7 +145,7 @@ def describe_reading(shares: Shares, pages: int) -> list[Stage]:
 
 
 def make_reader(settings: Settings) -> "partial[Reading]":
-    return partial(parser.read, keyword_words=settings.keyword_words, memory=LanguageMemory())
+    return partial(parser.read, keyword_words=settings.search.words_per_page, memory=LanguageMemory())
 
 
 async def _get_all(urls: Sequence[str]) -> Cost:
@@ -158,9 +159,9 @@ async def _get_all(urls: Sequence[str]) -> Cost:
     async with open_client(
         user_agent=settings.agent_header,
         check_address=lambda _address, _port: None,
-        timeout_s=settings.request_timeout_s,
-        connect_timeout_s=settings.connect_timeout_s,
-        max_bytes=settings.max_page_bytes,
+        timeout_s=settings.fetch.timeout,
+        connect_timeout_s=settings.fetch.connect_timeout,
+        max_bytes=settings.fetch.max_page_size,
     ) as client:
         with stopwatch.time("get"):
             await asyncio.gather(*(get_next(client) for _ in range(AT_ONCE * SITES)))
@@ -172,7 +173,7 @@ class Offline:
 
     def __init__(self, settings: Settings, spec: RunSpec, answers: Mapping[str, Fetched], stopwatch: Stopwatch) -> None:
         self._read = make_reader(settings)
-        self._selector = Selector(Reach.of(spec), max_links_per_page=settings.max_links_per_page)
+        self._selector = Selector(Reach.of(spec), max_links_per_page=settings.crawl.max_links_per_page)
         self._answers = answers
         self._stopwatch = stopwatch
 
@@ -205,7 +206,7 @@ async def _crawl_without_network(home: Path, answers: Mapping[str, Fetched]) -> 
     parser.warm_up()
     async with open_workbench(home, spec) as bench:
         offline = Offline(settings, spec, answers, bench.stopwatch)
-        while targets := await bench.claim([(lease, settings.batch_pages // SITES) for lease in bench.leases]):
+        while targets := await bench.claim([(lease, settings.worker.batch_pages // SITES) for lease in bench.leases]):
             outcomes = offline.visit(targets)
             learned = await bench.learn([link for outcome in outcomes for link in outcome.selection.links])
             await bench.record(outcomes, learned)

@@ -8,6 +8,7 @@ from typing import Any
 
 from bench.stopwatch import Stopwatch
 from forager.config.cipher import PasswordCipher
+from forager.config.loader import load
 from forager.db.database import Database, open_database
 from forager.domains.store import Release
 from forager.engine.batch import Draft
@@ -23,7 +24,6 @@ from forager.proxies.worker_pools import WorkerPools
 from forager.runs.models import RunSpec
 from forager.runs.start import start_run
 from forager.runtime.worker import build_recorders, build_worker_config
-from forager.settings import load
 from forager.stats import store as stats
 
 LEASES_AT_ONCE = 200
@@ -69,7 +69,7 @@ class Workbench:
 @asynccontextmanager
 async def open_workbench(home: Path, spec: RunSpec, database_url: str | None = None) -> AsyncIterator[Workbench]:
     """A worker with a run of its own that holds all its domains. One connection, so that one backend does it all."""
-    settings = load({"home": home, "database_url": database_url}, {})
+    settings = load({"home": home, "database.url": database_url}, {})
     async with open_database(settings, size=1, application="bench") as database:
 
         async def begin(conn: Any) -> tuple[int, int, int]:

@@ -20,10 +20,10 @@ from bench.runners.forager import find_command, read_ledger
 from bench.table import as_markdown, as_text
 from bench.talk import tell
 from bench.web import Web, serve_web
+from forager.config.loader import load
 from forager.db import statements
 from forager.db.database import open_database
 from forager.db.query import Query
-from forager.settings import load
 
 WORKERS = (1, 2, 4, 8, 16)
 PACED, UNPACED = (2000, 5), (20, 500)
@@ -145,15 +145,18 @@ def environment_of(way: Way, job: Job, home: Path) -> dict[str, str]:
     loopback = "127.0.0.0/8"
     environment = {
         "FORAGER_HOME": str(home),
-        "FORAGER_ALLOW_NETWORKS": loopback,
-        "FORAGER_MAX_REQUESTS_IN_FLIGHT": str(max(256, job.per_site * 20)),
+        "FORAGER_FETCH_ALLOW_NETWORKS": loopback,
+        "FORAGER_FETCH_MAX_REQUESTS_PER_WORKER": str(max(256, job.per_site * 20)),
     }
     if not way.has_pace:
-        environment |= {"FORAGER_UNPACED_HOSTS": loopback, "FORAGER_UNPACED_CONCURRENCY": str(job.per_site)}
+        environment |= {
+            "FORAGER_POLITENESS_NO_DELAY_HOSTS": loopback,
+            "FORAGER_POLITENESS_NO_DELAY_MAX_REQUESTS": str(job.per_site),
+        }
     if way.redis_url:
         environment["FORAGER_REDIS_URL"] = way.redis_url
     if way.queue != "inline":
-        environment["FORAGER_QUEUE"] = way.queue
+        environment["FORAGER_DISPATCH_MODE"] = way.queue
     return environment
 
 

@@ -111,7 +111,7 @@ def an_order(run: int = 1, spec: RunSpec | None = None, **more: Any) -> WorkerCo
         "heartbeat_s": 20.0,
         "dead_after_s": 60.0,
         "batch_pages": 20,
-        "batch_ms": 20,
+        "batch_interval_s": 0.02,
         "known_urls": 1000,
         "keeping": Keeping(),
         "lease_pages": None,

@@ -28,7 +28,11 @@ class Queues:
 
     @property
     def settings(self) -> dict[str, str]:
-        return {"FORAGER_QUEUE": "celery", "FORAGER_BROKER_URL": self.url, "FORAGER_QUEUE_PREFIX": self.names.prefix}
+        return {
+            "FORAGER_DISPATCH_MODE": "celery",
+            "FORAGER_DISPATCH_BROKER_URL": self.url,
+            "FORAGER_DISPATCH_QUEUE_PREFIX": self.names.prefix,
+        }
 
     def all(self) -> list[str]:
         return [

@@ -9,8 +9,8 @@ from bench.child import run_child, stop_postmaster
 from bench.ledger import Ledger
 from bench.measure import postmaster_below
 from bench.run import InvalidRunError, Job, Run, conclude
+from forager.config.loader import load
 from forager.db.database import open_database
-from forager.settings import load
 
 CLOSED_VISITS = """
 SELECT p.url, p.title IS NOT NULL AS has_title, p.description IS NOT NULL AS has_description,
@@ -51,10 +51,10 @@ def make_environment(job: Job, home: Path) -> dict[str, str]:
     hosts = ",".join(job.hosts)
     return {
         "FORAGER_HOME": str(home),
-        "FORAGER_ALLOW_NETWORKS": hosts,
-        "FORAGER_UNPACED_HOSTS": hosts,
-        "FORAGER_UNPACED_CONCURRENCY": str(job.per_site),
-        "FORAGER_MAX_REQUESTS_IN_FLIGHT": str(max(256, job.per_site * len(job.seeds))),
+        "FORAGER_FETCH_ALLOW_NETWORKS": hosts,
+        "FORAGER_POLITENESS_NO_DELAY_HOSTS": hosts,
+        "FORAGER_POLITENESS_NO_DELAY_MAX_REQUESTS": str(job.per_site),
+        "FORAGER_FETCH_MAX_REQUESTS_PER_WORKER": str(max(256, job.per_site * len(job.seeds))),
     }
 
 

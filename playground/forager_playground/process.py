@@ -34,7 +34,7 @@ class Running:
 
     @property
     def networks(self) -> tuple[str, ...]:
-        """Exactly the served addresses, as `allow_networks` takes them."""
+        """Exactly the served addresses, as `fetch.allow_networks` takes them."""
         return list_networks(self.sites)
 
     @cached_property

@@ -41,7 +41,7 @@ class Playground:
 
     @property
     def networks(self) -> tuple[str, ...]:
-        """Exactly the served addresses, as `allow_networks` takes them."""
+        """Exactly the served addresses, as `fetch.allow_networks` takes them."""
         return list_networks(self.sites)
 
     @cached_property

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
+from forager.config.settings import Settings
 from forager.db.database import Database, open_database
-from forager.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

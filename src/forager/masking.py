@@ -1,6 +1,7 @@
 """Secrets inside text that is shown or kept: user and password of a URL, and parameters that are credentials. Pure."""
 
 import re
+from typing import Any
 
 MASK = "***"
 ACCOUNT = re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^/\s?#\"'<>]*@")
@@ -19,3 +20,10 @@ def mask_urls(text: str) -> str:
     """The same, and the values of parameters that are named like credentials. For settings and addresses that an
     operator gave: of a crawled page `?key=` is part of its name."""
     return PARAMETER.sub(rf"\1{MASK}", mask_accounts(text)) if "://" in text else text
+
+
+def mask_value(value: Any) -> Any:
+    """The same for a value that may be a list, or no text at all."""
+    if isinstance(value, list):
+        return [mask_value(each) for each in value]
+    return mask_urls(value) if isinstance(value, str) else value

@@ -15,10 +15,10 @@ from forager_playground import start_playground
 HOST_BASE = "127.77.0.1"
 NETWORK = "127.77.0.0/16"
 SETTINGS = {
-    "FORAGER_ALLOW_NETWORKS": NETWORK,
-    "FORAGER_LONGEST_WAIT_S": "10",
-    "FORAGER_REQUEST_TIMEOUT_S": "120",
-    "FORAGER_CONNECT_TIMEOUT_S": "120",
+    "FORAGER_FETCH_ALLOW_NETWORKS": NETWORK,
+    "FORAGER_CRAWL_MAX_WAIT": "10",
+    "FORAGER_FETCH_TIMEOUT": "120",
+    "FORAGER_FETCH_CONNECT_TIMEOUT": "120",
 }
 """Loopback is allowed, a page that is due in a minute is not waited for, and a busy machine is not an error."""
 

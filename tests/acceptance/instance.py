@@ -15,7 +15,7 @@ from tests.ports import free_port
 from forager.db.embedded.processes import command_of, is_alive
 
 PASSWORD = "seven quiet otters"
-QUICK = {"FORAGER_DELAY_S": "0.02", "FORAGER_UNPACED_HOSTS": NETWORK}
+QUICK = {"FORAGER_POLITENESS_DELAY": "0.02", "FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK}
 
 
 class Instance:

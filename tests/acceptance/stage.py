@@ -34,10 +34,10 @@ TRANSPORT_S = 0.25
 IN_FLIGHT, BATCH = 8, 12
 AT_RISK = IN_FLIGHT + BATCH
 SMALL = {
-    "FORAGER_MAX_REQUESTS_IN_FLIGHT": str(IN_FLIGHT),
-    "FORAGER_BATCH_PAGES": str(BATCH),
-    "FORAGER_BATCH_MS": "50",
-    "FORAGER_SPOOL_PAGES": str(AT_RISK),
+    "FORAGER_FETCH_MAX_REQUESTS_PER_WORKER": str(IN_FLIGHT),
+    "FORAGER_WORKER_BATCH_PAGES": str(BATCH),
+    "FORAGER_WORKER_BATCH_INTERVAL": "50ms",
+    "FORAGER_WORKER_BUFFER_PAGES": str(AT_RISK),
 }
 """What a worker can lose, made small, so that the bound on what is fetched again means something: what is under way and
 what waits to be written, together."""

@@ -11,7 +11,11 @@ from tests.web.serving import NETWORK, NO_FILE, Answer, Site, a_page, serve
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 
-ENVIRON = {"FORAGER_ALLOW_NETWORKS": NETWORK, "FORAGER_UNPACED_HOSTS": NETWORK, "FORAGER_LONGEST_WAIT_S": "3"}
+ENVIRON = {
+    "FORAGER_FETCH_ALLOW_NETWORKS": NETWORK,
+    "FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK,
+    "FORAGER_CRAWL_MAX_WAIT": "3",
+}
 NEXT = re.compile(r"^  (forager .+)$", re.MULTILINE)
 Ended = subprocess.CompletedProcess[str]
 

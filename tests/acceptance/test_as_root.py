@@ -86,7 +86,7 @@ def fresh(home: Path) -> Iterator[Path]:
 
 def environ(home: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("FORAGER_")}
-    return kept | {"FORAGER_HOME": str(home), "FORAGER_ALLOW_NETWORKS": "127.0.0.0/8"}
+    return kept | {"FORAGER_HOME": str(home), "FORAGER_FETCH_ALLOW_NETWORKS": "127.0.0.0/8"}
 
 
 def start(home: Path, *arguments: str, folder: Path) -> subprocess.Popen[str]:

@@ -36,7 +36,7 @@ class Shop:
 def test_three_broken_pages_do_not_hold_a_crawl(forager: Forager) -> None:
     shop = Shop()
     site = Site("shop", shop.answer)
-    environ = {"FORAGER_ALLOW_NETWORKS": NETWORK, "FORAGER_LONGEST_WAIT_S": "120"}
+    environ = {"FORAGER_FETCH_ALLOW_NETWORKS": NETWORK, "FORAGER_CRAWL_MAX_WAIT": "120"}
     with serve([site]):
         began_at = time.monotonic()
         crawl = forager.start(site.url("/"), "--delay", "0.05", **environ)

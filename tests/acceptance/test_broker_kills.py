@@ -16,7 +16,7 @@ from tests.queues import Queues
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
-BEATING = {"FORAGER_DELAY_S": "0.1", "FORAGER_HEARTBEAT_S": "0.5"}
+BEATING = {"FORAGER_POLITENESS_DELAY": "0.1", "FORAGER_WORKER_HEARTBEAT": "0.5"}
 OPEN_UP = (
     """UPDATE domains SET run_id = (SELECT id FROM runs WHERE keeper = 'standing') WHERE name = ANY ($1::text[])"""
 )

@@ -12,7 +12,12 @@ from tests.acceptance.test_sharing import assert_pace
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
 HOUR, DAY = 3600, 86_400
-SHORT = {"FORAGER_LEASE_S": "6", "FORAGER_HEARTBEAT_S": "1", "FORAGER_READERS": "0", "FORAGER_ADAPTIVE_PACE": "false"}
+SHORT = {
+    "FORAGER_WORKER_LEASE": "6",
+    "FORAGER_WORKER_HEARTBEAT": "1",
+    "FORAGER_WORKER_PARSER_PROCESSES": "0",
+    "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false",
+}
 """A lease that has to be renewed several times on the way, so that a wrong clock would lose it, or never end it."""
 SELDOM_TWICE = "SELECT name FROM duties WHERE every_s >= 900 AND times > 1"
 STAMPED = "SELECT max(abs(EXTRACT(EPOCH FROM now() - completed_at)))::float8 FROM crawl_tasks WHERE outcome IS NOT NULL"

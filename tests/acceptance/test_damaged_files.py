@@ -35,6 +35,6 @@ def test_damaged_files_are_no_bug_of_ours(own_forager: Forager, home: Path, how:
     assert "The files of the database are damaged" in " ".join(checked.stdout.split())
     assert "forager restore BACKUP" in checked.stdout
     assert "bug of ours" not in listed.stderr + checked.stderr
-    crawled = own_forager.run("crawl", "http://a.example/", "--contact", "a@b.example", FORAGER_LONGEST_WAIT_S="1")
+    crawled = own_forager.run("crawl", "http://a.example/", "--contact", "a@b.example", FORAGER_CRAWL_MAX_WAIT="1")
     assert "bug of ours" not in crawled.stderr, crawled.stderr
     assert "files of the database are damaged" in crawled.stderr

@@ -19,7 +19,7 @@ from tests.conftest import Server, _database, _template
 from tests.ports import free_port
 
 from forager import dashboard
-from forager.fetch.browser import find_chromium, why_no_browser
+from forager.fetch.browser.program import find_chromium, why_no_browser
 from forager.frontier.details import pack_items
 from forager_playground import start_playground
 
@@ -79,9 +79,17 @@ def house(embedded_server: Server, run_folder: Path, tmp_path_factory: pytest.Te
     folder = tmp_path_factory.mktemp("dashboard")
     name = f"{run_folder.name}-{folder.parent.name}-dashboard"
     with _database(embedded_server, name, _template(embedded_server, run_folder)) as dsn:
-        environ = SETTINGS | {"FORAGER_HOME": str(folder), "FORAGER_DATABASE_URL": dsn, "FORAGER_RATE_ADMIN": "100000"}
-        environ |= {"FORAGER_IMAGES": "download", "FORAGER_CONTENT_POLICY": "snapshot", "FORAGER_RATE_USER": "100000"}
-        environ |= {"FORAGER_RATE_ANONYMOUS": "100000"}
+        environ = SETTINGS | {
+            "FORAGER_HOME": str(folder),
+            "FORAGER_DATABASE_URL": dsn,
+            "FORAGER_API_RATE_LIMIT_ADMIN": "100000",
+        }
+        environ |= {
+            "FORAGER_IMAGES_POLICY": "download",
+            "FORAGER_STORAGE_CONTENT_POLICY": "snapshot",
+            "FORAGER_API_RATE_LIMIT_USER": "100000",
+        }
+        environ |= {"FORAGER_API_RATE_LIMIT_ANONYMOUS": "100000"}
         forager = Forager(folder, environ, dsn)
         sites = ["shop=12", "blog=6", "gallery=6", "strict=6", "docs=6"]
         with start_playground(sites, host_base=HOST_BASE) as web, sync_playwright() as playwright:

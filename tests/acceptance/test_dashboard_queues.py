@@ -14,7 +14,7 @@ from tests.wire import Wire
 
 from forager import dashboard
 from forager.dispatch.names import CRAWL
-from forager.fetch.browser import find_chromium, why_no_browser
+from forager.fetch.browser.program import find_chromium, why_no_browser
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180), pytest.mark.xdist_group("dashboard_queues")]
 __all__ = ["queues", "wire"]
@@ -51,7 +51,7 @@ def show_workers(forager: Forager, page: Page) -> None:
 
 
 def test_the_card_of_the_queues(forager: Forager, queues: Queues, wire: Wire, page: Page) -> None:
-    forager.environ |= queues.settings | {"FORAGER_BROKER_URL": wire.url}
+    forager.environ |= queues.settings | {"FORAGER_DISPATCH_BROKER_URL": wire.url}
     show_workers(forager, page)
     card = page.locator("section", has=page.get_by_role("heading", name="Queues"))
     expect(card.get_by_text("broker answers")).to_be_visible()

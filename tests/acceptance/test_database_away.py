@@ -25,9 +25,13 @@ AWAY_S = 6.0
 """Instead of a minute; every figure that matters is scaled with it."""
 SPOOL = 25
 WORKERS = 2
-PATIENT = {"FORAGER_SPOOL_PAGES": str(SPOOL), "FORAGER_HEARTBEAT_S": "2", "FORAGER_DEAD_AFTER_S": "60"}
+PATIENT = {
+    "FORAGER_WORKER_BUFFER_PAGES": str(SPOOL),
+    "FORAGER_WORKER_HEARTBEAT": "2",
+    "FORAGER_WORKER_DEAD_AFTER": "60",
+}
 LEASE_S = 4.0
-LAST_LEASES = {"FORAGER_LEASE_S": str(LEASE_S), "FORAGER_HEARTBEAT_S": "1", "FORAGER_DEAD_AFTER_S": "60"}
+LAST_LEASES = {"FORAGER_WORKER_LEASE": str(LEASE_S), "FORAGER_WORKER_HEARTBEAT": "1", "FORAGER_WORKER_DEAD_AFTER": "60"}
 BACK_WITHIN_S = 10.0
 END_ALL = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
              WHERE datname = current_database() AND application_name LIKE 'forager %' AND pid <> pg_backend_pid()"""

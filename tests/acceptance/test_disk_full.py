@@ -14,7 +14,7 @@ from tests.acceptance.stage import Forager, tell, until
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
-UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
+UNPACED = {"FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK}
 SLOW = "0.05"
 PIECE = bytes(64 * 1024)
 END_ALL = """SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
@@ -91,7 +91,9 @@ def test_a_crawl_waits_while_the_disk_is_full(small_disk: Path, own_forager: For
 def test_up_stays_and_says_so_while_the_disk_is_full(small_disk: Path, own_forager: Forager, open_web: OpenWeb) -> None:
     web = open_web("uniform=10x60")
     # At this pace the disk is full before all is fetched.
-    with up(own_forager, "--workers", "1", FORAGER_DELAY_S="0.1", FORAGER_UNPACED_HOSTS="") as instance:
+    with up(
+        own_forager, "--workers", "1", FORAGER_POLITENESS_DELAY="0.1", FORAGER_POLITENESS_NO_DELAY_HOSTS=""
+    ) as instance:
         own_forager.do("seed", *web.urls)
         web.wait_past(60)
         with full(small_disk):
@@ -108,7 +110,9 @@ def test_up_stays_and_says_so_while_the_disk_is_full(small_disk: Path, own_forag
 
 def test_up_and_crawl_wait_while_the_database_is_read_only(forager: Forager, open_web: OpenWeb) -> None:
     web = open_web("uniform=10x60")
-    with up(forager, "--workers", "1", FORAGER_DELAY_S="0.1", FORAGER_UNPACED_HOSTS="") as instance:
+    with up(
+        forager, "--workers", "1", FORAGER_POLITENESS_DELAY="0.1", FORAGER_POLITENESS_NO_DELAY_HOSTS=""
+    ) as instance:
         forager.do("seed", *web.urls)
         web.wait_past(60)
         with read_only(forager):

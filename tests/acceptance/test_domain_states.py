@@ -12,13 +12,13 @@ from tests.acceptance.stage import Forager, Web, kill
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 
-UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
+UNPACED = {"FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK}
 IN_FLIGHT = 4
 HASTY = UNPACED | {
-    "FORAGER_UNPACED_CONCURRENCY": str(IN_FLIGHT),
-    "FORAGER_LONGEST_WAIT_S": "2",
-    "FORAGER_MAX_UNREACHABLE": "1",
-    "FORAGER_BREAKER_RESET_S": "0.2",
+    "FORAGER_POLITENESS_NO_DELAY_MAX_REQUESTS": str(IN_FLIGHT),
+    "FORAGER_CRAWL_MAX_WAIT": "2",
+    "FORAGER_FAILURES_UNREACHABLE_AFTER": "1",
+    "FORAGER_FAILURES_BREAKER_RESET": "0.2",
 }
 """A 429 that is not over in two seconds is not waited for, one page that cannot be had is enough, and breakers pause
 for a moment only."""

@@ -13,11 +13,11 @@ from tests.acceptance.test_up import visited
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
 SHORT = SMALL | {
-    "FORAGER_LEASE_S": "8",
-    "FORAGER_HEARTBEAT_S": "1",
-    "FORAGER_DEAD_AFTER_S": "8",
-    "FORAGER_READERS": "0",
-    "FORAGER_DELAY_S": "0.2",
+    "FORAGER_WORKER_LEASE": "8",
+    "FORAGER_WORKER_HEARTBEAT": "1",
+    "FORAGER_WORKER_DEAD_AFTER": "8",
+    "FORAGER_WORKER_PARSER_PROCESSES": "0",
+    "FORAGER_POLITENESS_DELAY": "0.2",
 }
 ALIKE = "SELECT count(DISTINCT (host, pid_started)) FROM workers WHERE pid = 1 AND split_part(host, '/', 1) = 'twin'"
 """Containers, by what stands behind the name: a worker that was declared dead, as when the machine stood still, has two

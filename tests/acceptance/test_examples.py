@@ -13,7 +13,7 @@ from tests.acceptance.conftest import HOST_BASE, NETWORK, OpenWeb
 from tests.acceptance.stage import PATIENCE_S, Forager, until
 from tests.ports import free_port
 
-from forager.settings import load
+from forager.config.loader import load
 from forager_playground import start_playground
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600)]
@@ -29,7 +29,7 @@ SHOP = ("shop=12",)
 def run(forager: Forager, name: str, *arguments: str, **environ: str) -> str:
     """Returns what an example printed, run as a person does it."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    own = {"PATH": path, "FORAGER_UNPACED_HOSTS": NETWORK}
+    own = {"PATH": path, "FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK}
     command = [sys.executable] if name.endswith(".py") else []
     ended = subprocess.run(
         [*command, str(EXAMPLES / name), *arguments],

@@ -10,9 +10,9 @@ import pytest
 from tests.acceptance.conftest import SETTINGS, OpenWeb
 from tests.acceptance.namespace import DATABASE, HERE, another_machine, need_machines, relay_to
 from tests.acceptance.stage import TRANSPORT_S, Forager, count_leases, tell, until
+from tests.postgres_node import CONFIGURATION, Node
+from tests.postgres_node import DATABASE as NAME
 from tests.queues import BROKER, BROKER_PORT, Queues, queues
-from tests.replicas import DATABASE as NAME
-from tests.replicas import PRIMARY, Node
 
 from forager.db.embedded import account, binaries
 from forager.db.pool import close, connect
@@ -25,11 +25,11 @@ LEASE_S, NOTICED_S = 3.0, 30.0
 UNWRITTEN_S = 2.0
 """What was asked for so shortly before is perhaps in no database yet."""
 SHORT = {
-    "FORAGER_LEASE_S": str(LEASE_S),
-    "FORAGER_HEARTBEAT_S": "1",
-    "FORAGER_DEAD_AFTER_S": "60",
-    "FORAGER_READERS": "0",
-    "FORAGER_ADAPTIVE_PACE": "false",
+    "FORAGER_WORKER_LEASE": str(LEASE_S),
+    "FORAGER_WORKER_HEARTBEAT": "1",
+    "FORAGER_WORKER_DEAD_AFTER": "60",
+    "FORAGER_WORKER_PARSER_PROCESSES": "0",
+    "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false",
 }
 IN_A_JOB = """SELECT count(*) FROM pg_stat_activity WHERE application_name = 'forager crawl'
                AND wait_event_type = 'Lock' AND query LIKE '%offers%'"""
@@ -49,7 +49,7 @@ async def test_a_database_that_falls_silent_under_a_crawl(
         try:
             with relay_to("127.0.0.1", BROKER_PORT) as port:
                 broker = BROKER.replace(f"127.0.0.1:{BROKER_PORT}", f"{HERE}:{port}")
-                environ = SHORT | queues.settings | {"FORAGER_BROKER_URL": broker}
+                environ = SHORT | queues.settings | {"FORAGER_DISPATCH_BROKER_URL": broker}
                 command = ("crawl", *web.urls, "--delay", "0.25", "--workers", "2", "-o", "out.jsonl")
                 crawl = forager.spawn(*command, before=machine.command, **environ)
                 web.wait_past(18)
@@ -93,7 +93,7 @@ def a_server(folder: Path) -> Iterator[tuple[str, str]]:
     node = Node(folder, account.choose(folder.parent / "none", folder.parent, binaries.folder()))
     node.run("initdb", "-D", node.data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "-N")
     with (node.data / "postgresql.conf").open("a") as settings:
-        settings.write(f"{PRIMARY}\nlisten_addresses = '{DATABASE}'\n")
+        settings.write(f"{CONFIGURATION}\nlisten_addresses = '{DATABASE}'\n")
     with (node.data / "pg_hba.conf").open("a") as doors:
         doors.write("host all all samenet trust\n")
     node.run("postgres", "--single", "-F", "-D", node.data, "postgres", told=f"CREATE DATABASE {NAME}")

@@ -14,7 +14,7 @@ from forager_playground import start_playground
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 
-NOT_ALLOWED = {"FORAGER_ALLOW_NETWORKS": "", "FORAGER_UNPACED_HOSTS": f"{NETWORK},{WEB}"}
+NOT_ALLOWED = {"FORAGER_FETCH_ALLOW_NETWORKS": "", "FORAGER_POLITENESS_NO_DELAY_HOSTS": f"{NETWORK},{WEB}"}
 STATES = "SELECT status::text AS status, count(*)::int AS pages FROM pages GROUP BY status"
 DUE = "UPDATE domains SET next_crawl_after = now() WHERE next_crawl_after IS NOT NULL RETURNING id"
 
@@ -98,7 +98,7 @@ def endless(path: str) -> bytes:
 def test_a_new_pace_and_a_budget_hold_at_once_for_a_domain_that_is_crawled(forager: Forager) -> None:
     site = Site("endless", endless)
     with serve([site]):
-        crawl = forager.start(site.url("/"), "--delay", "0.1", FORAGER_ALLOW_NETWORKS=WEB)
+        crawl = forager.start(site.url("/"), "--delay", "0.1", FORAGER_FETCH_ALLOW_NETWORKS=WEB)
         until(lambda: len(site.asked) > 10, "it is crawled")
         forager.do("domain", site.domain, "set", "--delay", "4")
         set_at = time.monotonic()

@@ -115,7 +115,7 @@ def test_workers_without_their_parent_stop_cleanly(forager: Forager, open_web: O
 def test_a_successor_keeps_the_pace_of_the_dead(forager: Forager, open_web: OpenWeb) -> None:
     """The dead worker's last requests are in no database: whoever comes next waits as if they had just been made."""
     web, delay_s = open_web("uniform=4x3"), 3.0
-    crawl = forager.start(*web.urls, "--delay", str(delay_s), "-o", "out.jsonl", FORAGER_BATCH_MS="2500")
+    crawl = forager.start(*web.urls, "--delay", str(delay_s), "-o", "out.jsonl", FORAGER_WORKER_BATCH_INTERVAL="2500ms")
     until(lambda: web.count() >= 4, "each site was asked for its first page")
     kill(*crawl.workers())
     crawl.finish()

@@ -10,7 +10,7 @@ from tests.acceptance.stage import Forager
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 
 LIMIT_REACHED = 15
-UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
+UNPACED = {"FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK}
 
 
 def test_a_limit_of_pages_is_met_exactly(forager: Forager, open_web: OpenWeb) -> None:

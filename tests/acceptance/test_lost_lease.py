@@ -16,10 +16,10 @@ from tests.acceptance.stage import Forager, Web, until
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
 SHORT = {
-    "FORAGER_LEASE_S": "4",
-    "FORAGER_HEARTBEAT_S": "1",
-    "FORAGER_DEAD_AFTER_S": "4",
-    "FORAGER_BATCH_MS": "1000",
+    "FORAGER_WORKER_LEASE": "4",
+    "FORAGER_WORKER_HEARTBEAT": "1",
+    "FORAGER_WORKER_DEAD_AFTER": "4",
+    "FORAGER_WORKER_BATCH_INTERVAL": "1s",
 }
 """Results are in hand for a second, long enough for a busy machine to find them there before the crawl is over."""
 LOCKED = """SELECT p.url FROM crawl_tasks t JOIN pages p ON p.id = t.page_id JOIN workers w ON w.id = t.locked_by
@@ -66,11 +66,11 @@ def test_late_results_of_a_lost_lease_are_refused(forager: Forager, open_web: Op
 def test_who_lost_its_lease_makes_no_request_beside_its_successor(forager: Forager, open_web: OpenWeb) -> None:
     """The site knows the two apart by their names: after the successor's first request it sees no other's."""
     web = open_web("uniform=1x60")
-    crawl = forager.start(*web.urls, "--delay", "0.1", "-o", "out.jsonl", FORAGER_USER_AGENT="Sleeper/1", **SHORT)
+    crawl = forager.start(*web.urls, "--delay", "0.1", "-o", "out.jsonl", FORAGER_FETCH_USER_AGENT="Sleeper/1", **SHORT)
     web.wait_past(10)
     (sleeper,) = crawl.workers()
     late = put_to_sleep_with_results(forager, web, sleeper)
-    with another_worker(forager, FORAGER_USER_AGENT="Successor/1", **SHORT) as successor:
+    with another_worker(forager, FORAGER_FETCH_USER_AGENT="Successor/1", **SHORT) as successor:
         try:
             until(lambda: len(visits_by(web, "Successor/1")) > 10, "another took over, and works")
         finally:
@@ -91,7 +91,7 @@ def test_a_lease_nobody_knows_of_is_handed_back(forager: Forager, open_web: Open
     """As if the connection broke after the claim was committed and before its answer came: a lease without a lane."""
     web = open_web("uniform=2x10")
     crawl = forager.start(
-        *web.urls, "--delay", "0.2", "-o", "out.jsonl", FORAGER_MAX_DOMAINS_PER_WORKER="1", FORAGER_HEARTBEAT_S="1"
+        *web.urls, "--delay", "0.2", "-o", "out.jsonl", FORAGER_WORKER_MAX_DOMAINS="1", FORAGER_WORKER_HEARTBEAT="1"
     )
     web.wait_past(0)
     assert forager.ask(PLANT_STRAY)

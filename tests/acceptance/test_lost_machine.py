@@ -14,12 +14,12 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
 LEASE_S, WORKERS, DOMAINS = 6.0, 3, 12
 SHORT = {
-    "FORAGER_LEASE_S": str(LEASE_S),
-    "FORAGER_HEARTBEAT_S": "1",
-    "FORAGER_DEAD_AFTER_S": "5",
-    "FORAGER_READERS": "0",
-    "FORAGER_DELAY_S": "0.5",
-    "FORAGER_ADAPTIVE_PACE": "false",
+    "FORAGER_WORKER_LEASE": str(LEASE_S),
+    "FORAGER_WORKER_HEARTBEAT": "1",
+    "FORAGER_WORKER_DEAD_AFTER": "5",
+    "FORAGER_WORKER_PARSER_PROCESSES": "0",
+    "FORAGER_POLITENESS_DELAY": "0.5",
+    "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false",
 }
 TO_THE_STANDING_RUN = "UPDATE domains SET run_id = (SELECT id FROM runs WHERE keeper = 'standing')"
 HELD_BY = """SELECT d.name FROM domains d JOIN workers w ON w.id = d.claimed_by WHERE w.pid = $1"""

@@ -69,7 +69,7 @@ def test_requests_to_thousands_of_domains_are_spread_over_their_delay(forager: F
     with ManySites().open() as sites:
         seeds = forager.folder / "seeds.txt"
         seeds.write_text("\n".join(sites.urls(DOMAINS)))
-        crawl = forager.start("-f", str(seeds), "--delay", str(DELAY_S), FORAGER_LONGEST_WAIT_S="120")
+        crawl = forager.start("-f", str(seeds), "--delay", str(DELAY_S), FORAGER_CRAWL_MAX_WAIT="120")
         until(lambda: sites.requests, "the first request")
         began_at = sites.requests[0][0]
         until(lambda: time.monotonic() > began_at + DELAY_S + SETTLED_S, "a delay and a moment are over")

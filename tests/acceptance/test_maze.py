@@ -9,7 +9,7 @@ from tests.acceptance.stage import Forager, Web, tell
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
-UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK, "FORAGER_UNPACED_CONCURRENCY": "4"}
+UNPACED = {"FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK, "FORAGER_POLITENESS_NO_DELAY_MAX_REQUESTS": "4"}
 BUDGET = 2000
 """Visits to a site of 200 real pages whose mazes have no end. What a worker has locked already when a trap is found is
 still visited: up to 128 pages for each of six traps, on a site without pace."""

@@ -10,10 +10,10 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
 DOMAINS, PAGES = 6, 10
 SHORT = {
-    "FORAGER_CONNECT_TIMEOUT_S": "2",
-    "FORAGER_FIRST_BYTE_TIMEOUT_S": "2",
-    "FORAGER_READERS": "0",
-    "FORAGER_ALLOW_NETWORKS": "127.77.0.0/16",
+    "FORAGER_FETCH_CONNECT_TIMEOUT": "2",
+    "FORAGER_FETCH_FIRST_BYTE_TIMEOUT": "2",
+    "FORAGER_WORKER_PARSER_PROCESSES": "0",
+    "FORAGER_FETCH_ALLOW_NETWORKS": "127.77.0.0/16",
     "FORAGER_CONTACT": "ada@example.com",
 }
 PAUSED = "SELECT pause_reason FROM workers WHERE status = 'running'"

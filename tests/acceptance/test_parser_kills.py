@@ -14,7 +14,7 @@ from forager.db.embedded.processes import command_of
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
-UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
+UNPACED = {"FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK}
 ENDED = 0
 FAILED = "SELECT count(*) FROM crawl_tasks WHERE outcome = 'failed'"
 

@@ -13,7 +13,7 @@ from forager_playground import start_playground
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600)]
 
-UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
+UNPACED = {"FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK}
 SHOP = ("shop=12",)
 DUE = "UPDATE domains SET next_crawl_after = now() WHERE next_crawl_after IS NOT NULL RETURNING id"
 Sold = Mapping[str, Mapping[str, str]]

@@ -7,7 +7,7 @@ from tests.acceptance.stage import Forager, Web, until
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 
 PAGES = 60
-PACED = {"FORAGER_DELAY_S": "0.05", "FORAGER_ADAPTIVE_PACE": "false"}
+PACED = {"FORAGER_POLITENESS_DELAY": "0.05", "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false"}
 
 
 def seen(web: Web, host: str) -> int:

@@ -27,10 +27,10 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
 __all__ = ["queues", "redis", "wire"]
 
-ALONE = {"FORAGER_READERS": "0"}
+ALONE = {"FORAGER_WORKER_PARSER_PROCESSES": "0"}
 """Pages are read by the workers themselves: half as many processes have to start."""
 
-FROZEN = {"FORAGER_FIRST_BYTE_TIMEOUT_S": "120", "FORAGER_ADAPTIVE_PACE": "false"}
+FROZEN = {"FORAGER_FETCH_FIRST_BYTE_TIMEOUT": "120", "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false"}
 """A frozen web is waited for, and not spared afterwards."""
 
 HELD_BY = "SELECT count(*) FROM domains d JOIN workers w ON w.id = d.claimed_by WHERE w.pid = $1"
@@ -42,7 +42,9 @@ def test_killed_workers_wiped_queues_and_a_broker_that_is_lost(
 ) -> None:
     """F1 and F6. First the queues are gone and a worker with them, then all of the broker, for good."""
     web = open_web("uniform=8x15")
-    settings = SMALL | queues.settings | {"FORAGER_LEASE_PAGES": "8", "FORAGER_BROKER_URL": wire.url}
+    settings = (
+        SMALL | queues.settings | {"FORAGER_WORKER_LEASE_MAX_PAGES": "8", "FORAGER_DISPATCH_BROKER_URL": wire.url}
+    )
     crawl = forager.start(*web.urls, "--delay", "0.1", "--workers", "2", "-o", "out.jsonl", **ALONE, **settings)
     queues.runs.add(1)
     killing, losing = spread(rng, 2, len(web.key.by_url))
@@ -75,7 +77,9 @@ def test_a_redis_that_is_wiped_killed_and_comes_back_empty(
 ) -> None:
     """F6: another speed, the same result."""
     web = open_web("uniform=6x30")
-    settings = SMALL | ALONE | queues.settings | {"FORAGER_REDIS_URL": redis.url, "FORAGER_LEASE_PAGES": "10"}
+    settings = (
+        SMALL | ALONE | queues.settings | {"FORAGER_REDIS_URL": redis.url, "FORAGER_WORKER_LEASE_MAX_PAGES": "10"}
+    )
     queues.runs.add(1)
     crawl = forager.start(*web.urls, "--delay", "0.1", "--workers", "2", "-o", "out.jsonl", **settings)
     web.wait_past(30)
@@ -96,7 +100,9 @@ def test_work_moves_to_an_idle_worker_and_away_from_one_that_is_drained(
 ) -> None:
     """One has all domains when another comes; then it has to go. The web is frozen until both are there."""
     web = open_web("uniform=6x40")
-    forager.environ |= ALONE | FROZEN | queues.settings | {"FORAGER_DELAY_S": "0.2", "FORAGER_HEARTBEAT_S": "0.5"}
+    forager.environ |= (
+        ALONE | FROZEN | queues.settings | {"FORAGER_POLITENESS_DELAY": "0.2", "FORAGER_WORKER_HEARTBEAT": "0.5"}
+    )
     forager.do("seed", *web.urls)
     schedule = forager.spawn("schedule", "run", "dispatch")
     first = forager.spawn("worker")
@@ -146,8 +152,8 @@ def test_from_inline_to_celery_and_back(forager: Forager, open_web: OpenWeb, que
     """One crawl in three parts, stopped by Ctrl-C and then by kill -9: nothing but the setting is changed between."""
     web = open_web("uniform=4x24")
     command = (*web.urls, "--delay", "0.1", "-o", "out.jsonl")
-    celery = SMALL | ALONE | queues.settings | {"FORAGER_HEARTBEAT_S": "1"}
-    inline = celery | {"FORAGER_QUEUE": "inline"}
+    celery = SMALL | ALONE | queues.settings | {"FORAGER_WORKER_HEARTBEAT": "1"}
+    inline = celery | {"FORAGER_DISPATCH_MODE": "inline"}
     queues.runs.add(2)
 
     crawl = forager.start(*command, **inline)
@@ -180,7 +186,7 @@ def test_standing_workers_hear_of_domains_and_replays_through_the_queue(
     """A worker that listens and one that asks the database share the run that never ends; then stored bodies are read
     again by the one that a message asks to."""
     web = open_web("uniform=6x8")
-    forager.environ |= ALONE | {"FORAGER_CONTENT_POLICY": "snapshot", "FORAGER_DELAY_S": "0.3"}
+    forager.environ |= ALONE | {"FORAGER_STORAGE_CONTENT_POLICY": "snapshot", "FORAGER_POLITENESS_DELAY": "0.3"}
     forager.do("seed", *web.urls)
     schedule = forager.spawn("schedule", "run", "dispatch", **queues.settings)
     asking = forager.spawn("worker", "--of", "2")

@@ -15,7 +15,7 @@ from forager_playground import News, Visit
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 
-UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
+UNPACED = {"FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK}
 HOUR_S = 3600
 PASS_TIME = """WITH due AS (UPDATE crawl_tasks SET scheduled_for = now() WHERE outcome IS NULL RETURNING domain_id)
                UPDATE domains SET next_crawl_after = now() WHERE id IN (SELECT domain_id FROM due) RETURNING id"""

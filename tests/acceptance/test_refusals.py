@@ -61,7 +61,7 @@ def test_loopback_is_refused_before_anything_is_dialled(forager: Forager) -> Non
     with socket.create_server((HOST_BASE, 0)) as server:
         server.setblocking(False)
         url = f"http://{HOST_BASE}:{server.getsockname()[1]}/"
-        crawl = forager.start(url, "-o", "out.jsonl", FORAGER_ALLOW_NETWORKS="")
+        crawl = forager.start(url, "-o", "out.jsonl", FORAGER_FETCH_ALLOW_NETWORKS="")
         assert crawl.wait() == FAILURES, crawl.said
         with pytest.raises(BlockingIOError):  # nobody knocked
             server.accept()

@@ -39,7 +39,9 @@ def test_a_crawl_that_is_killed_at_once_is_stopped_and_not_running_for_ever(
 
 def test_a_site_that_forager_up_crawls_is_handed_over_to_who_asks_for_it(forager: Forager, open_web: OpenWeb) -> None:
     web = open_web("uniform=2x40")
-    with up(forager, "--workers", "1", FORAGER_DELAY_S="0.1", FORAGER_UNPACED_HOSTS="") as instance:
+    with up(
+        forager, "--workers", "1", FORAGER_POLITENESS_DELAY="0.1", FORAGER_POLITENESS_NO_DELAY_HOSTS=""
+    ) as instance:
         instance.become_admin()
         instance.do("POST", "/api/frontier/seed", {"urls": list(web.urls)})
         web.wait_past(5)

@@ -15,13 +15,13 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 __all__ = ["queues"]
 
 SHORT = {
-    "FORAGER_LEASE_S": "3",
-    "FORAGER_HEARTBEAT_S": "0.5",
-    "FORAGER_DEAD_AFTER_S": "3",
-    "FORAGER_MAX_DOMAINS_PER_WORKER": "4",
-    "FORAGER_READERS": "0",
-    "FORAGER_FIRST_BYTE_TIMEOUT_S": "120",
-    "FORAGER_ADAPTIVE_PACE": "false",
+    "FORAGER_WORKER_LEASE": "3",
+    "FORAGER_WORKER_HEARTBEAT": "0.5",
+    "FORAGER_WORKER_DEAD_AFTER": "3",
+    "FORAGER_WORKER_MAX_DOMAINS": "4",
+    "FORAGER_WORKER_PARSER_PROCESSES": "0",
+    "FORAGER_FETCH_FIRST_BYTE_TIMEOUT": "120",
+    "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false",
 }
 HELD_BY = "SELECT count(*) FROM domains d JOIN workers w ON w.id = d.claimed_by WHERE w.pid = $1"
 OPEN_AT_ONCE = 5
@@ -45,11 +45,13 @@ def test_cut_off_and_healed(
         hinted.runs.add(1)
         forager.environ |= hinted.settings
     with another_machine() as machine, ways_from_it(forager) as ways:
-        crawl = forager.start(*web.urls, "--delay", "0.2", "-o", "out.jsonl", **SHORT, FORAGER_USER_AGENT="Near/1")
+        crawl = forager.start(
+            *web.urls, "--delay", "0.2", "-o", "out.jsonl", **SHORT, FORAGER_FETCH_USER_AGENT="Near/1"
+        )
         web.wait_past(4)
         with web.frozen():  # until both have their part, so that neither comes too late
             run = forager.value("SELECT max(id) FROM runs")
-            environ = SHORT | ways | {"FORAGER_USER_AGENT": "Far/1"}
+            environ = SHORT | ways | {"FORAGER_FETCH_USER_AGENT": "Far/1"}
             far = forager.spawn("worker", "--run", str(run), before=machine.command, **environ)
             until(lambda: forager.value(HELD_BY, far.process.pid) == 4, "the far one has its part")
         until(lambda: count(web, "Far/1") > 8, "the far one works")
@@ -79,7 +81,7 @@ def ways_from_it(forager: Forager) -> Iterator[dict[str, str]]:
     ):
         yield {
             "FORAGER_DATABASE_URL": f"postgresql://{database.username}@{DATABASE}:{port}{database.path}",
-            "FORAGER_BROKER_URL": BROKER.replace(f"127.0.0.1:{BROKER_PORT}", f"{HERE}:{broker_port}"),
+            "FORAGER_DISPATCH_BROKER_URL": BROKER.replace(f"127.0.0.1:{BROKER_PORT}", f"{HERE}:{broker_port}"),
         }
 
 

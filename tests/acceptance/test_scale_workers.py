@@ -13,7 +13,11 @@ from tests.integration.scale.next_revision import NEXT, add_next
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
 WORKERS = 16
-FEW = {"FORAGER_READERS": "0", "FORAGER_FIRST_BYTE_TIMEOUT_S": "120", "FORAGER_ADAPTIVE_PACE": "false"}
+FEW = {
+    "FORAGER_WORKER_PARSER_PROCESSES": "0",
+    "FORAGER_FETCH_FIRST_BYTE_TIMEOUT": "120",
+    "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false",
+}
 """So many processes start at once: pages are read by the workers themselves. A frozen web is waited for, and not spared
 afterwards."""
 HELD = "SELECT claimed_by, count(*) AS domains FROM domains WHERE claimed_by IS NOT NULL GROUP BY claimed_by"
@@ -39,7 +43,7 @@ def test_work_moves_to_a_worker_that_comes_later(forager: Forager, open_web: Ope
     """One has all domains, for as long as it likes; when another is there it hands back what is more than its share.
     The web is frozen until then."""
     web = open_web("uniform=6x48")
-    forager.environ |= FEW | {"FORAGER_DELAY_S": "0.2", "FORAGER_HEARTBEAT_S": "0.5"}
+    forager.environ |= FEW | {"FORAGER_POLITENESS_DELAY": "0.2", "FORAGER_WORKER_HEARTBEAT": "0.5"}
     forager.do("seed", *web.urls)
     first = forager.spawn("worker")
     until(lambda: forager.value(RUNNING) == 1, "it is there")

@@ -12,9 +12,9 @@ from tests.acceptance.stage import Forager, Web, until
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 
 INTERRUPTED, LIMIT_REACHED = 11, 15
-ONE_BY_ONE = {"FORAGER_MAX_DOMAINS_PER_WORKER": "1", "FORAGER_SCHEDULING": "seed_order"}
+ONE_BY_ONE = {"FORAGER_WORKER_MAX_DOMAINS": "1", "FORAGER_CRAWL_DOMAIN_ORDER": "seed_order"}
 """Domains are taken one after the other, in the order of their addresses."""
-UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
+UNPACED = {"FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK}
 STATE = """SELECT status::text, block_reason_code, pages_discovered, pages_crawled, frontier_size, claimed_by,
                   next_crawl_after, next_crawl_after - now() AS rests, first_blocked_at, version
            FROM domains WHERE name = $1"""

@@ -11,7 +11,11 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180)]
 PAGES = 60
 FIRST_LEAF = 12
 """Pages from here on lead to no page that nobody else leads to."""
-PACED = {"FORAGER_DELAY_S": "0.05", "FORAGER_ADAPTIVE_PACE": "false", "FORAGER_MAX_REQUESTS_IN_FLIGHT": "8"}
+PACED = {
+    "FORAGER_POLITENESS_DELAY": "0.05",
+    "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false",
+    "FORAGER_FETCH_MAX_REQUESTS_PER_WORKER": "8",
+}
 TAKEN = """SELECT t.id, p.url FROM crawl_tasks t JOIN pages p ON p.id = t.page_id JOIN domains d ON d.id = t.domain_id
            WHERE t.status = 'crawling' AND d.name = $1 AND substring(p.url FROM '/p/([0-9]+)$')::int >= $2
            ORDER BY t.id DESC"""

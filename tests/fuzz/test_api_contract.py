@@ -24,11 +24,11 @@ from tests.integration.api.house import furnish
 
 from forager.accounts.identity import Role, Scope
 from forager.api.app import create_app
+from forager.config.settings import Settings
 from forager.db.pool import close, connect
 from forager.engine.stop import StopRequest
 from forager.instance import open_forager
 from forager.runtime.server import bind, limits_of, serve
-from forager.settings import Settings
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 SECONDS = float(os.environ.get("CONTRACT_SECONDS", "10"))
@@ -57,9 +57,11 @@ class Instance:
 @pytest.fixture
 def instance(database_url: str, tmp_path: Path) -> Iterator[Instance]:
     """An API on a port, in a thread of its own, over a database with something of everything."""
-    rates = dict.fromkeys(("rate_anonymous", "rate_user", "rate_admin", "rate_seeds"), PLENTY)
+    rates = dict.fromkeys(
+        ("api_rate_limit_anonymous", "api_rate_limit_user", "api_rate_limit_admin", "api_rate_limit_seeds"), PLENTY
+    )
     given = {"home": tmp_path, "database_url": database_url, "contact": "test@forager.example"}
-    settings = Settings.model_validate({**given, **rates, "secret_key": ("8f2c1de07b94a6350d7ecb15f93a42e8",)})
+    settings = Settings.of(**given, **rates, secret_key=("8f2c1de07b94a6350d7ecb15f93a42e8",))
     tokens = in_thread(_prepare(database_url))
     ready, stops = threading.Event(), []
     told: dict[str, Any] = {}

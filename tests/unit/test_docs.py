@@ -11,7 +11,8 @@ from typer.main import get_command
 
 from forager.cli.main import app
 from forager.cli.name_first import NameFirst
-from forager.settings import ENV_PREFIX, NOT_SETTINGS, Settings
+from forager.config.loader import ENV_PREFIX, NOT_SETTINGS
+from forager.config.settings import FIELDS, PATHS
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -30,7 +31,7 @@ COMMAND = re.compile(r"(?:^|[\s(|/])forager ((?:[a-z]+(?:-[a-z]+)* ?)+)")
 BEHIND_A_NAME = re.compile(r"forager (domain|page) [^\s`|]+ ([a-z]+)")
 VERB = re.compile(r"(?:^|\s)make (?:[A-Z]+=\S+ )*([a-z][a-z-]*)")
 VARIABLE = re.compile(rf"\b{ENV_PREFIX}([A-Z][A-Z_]*[A-Z])\b")
-SETTING = re.compile(r"settings? `(\w+)`|`(\w+)` setting")
+SETTING = re.compile(r"settings? `([\w.]+)`|`([\w.]+)` setting")
 STATUS = re.compile(
     r"Status: (accepted|amended by|superseded by)((?: \[\d{4}\]\([\w.-]+\),?)*(?<!,))(?:\. .+)?$", re.MULTILINE
 )
@@ -106,9 +107,15 @@ def test_verbs_of_make_exist(page: Path) -> None:
 def test_settings_exist(page: Path) -> None:
     text = text_of(page)
     from_environment = {name.lower() for name in VARIABLE.findall(text) if name not in NOT_SETTINGS}
+    assert from_environment <= set(PATHS)
     in_prose = {first or second for first, second in SETTING.findall(text)}
-    in_files = {key for kind, block in FENCED.findall(text) if kind == "toml" for key in tomllib.loads(block)}
-    assert from_environment | in_prose | in_files <= set(Settings.model_fields)
+    in_files = {name for kind, block in FENCED.findall(text) if kind == "toml" for name in names_in(block)}
+    assert in_prose | in_files <= set(FIELDS)
+
+
+def names_in(block: str) -> Iterator[str]:
+    for name, value in tomllib.loads(block).items():
+        yield from (f"{name}.{key}" for key in value) if isinstance(value, dict) else (name,)
 
 
 @each(PAGES)
@@ -193,9 +200,8 @@ def test_every_dependency_has_its_line() -> None:
 
 def test_the_readme_says_what_the_defaults_and_the_benchmark_are() -> None:
     readme, benchmark = text_of(ROOT / "README.md"), text_of(ROOT / "docs/explanation/benchmark.md")
-    defaults = Settings.model_fields
     assert "follows links ten levels deep, waits a second between two requests" in readme
-    assert (defaults["max_depth"].default, defaults["delay_s"].default) == (10, 1.0)
+    assert (FIELDS["crawl.max_depth"].default, FIELDS["politeness.delay"].default) == (10, 1.0)
     figures = re.findall(r"^\| .* \| ([\d.]+) \| ([\d.]+) ms \|$", readme, re.MULTILINE)
     measured = re.findall(r"^\| .* \| ([\d.]+) \| [\d.]+ × \| ([\d.]+) \|", benchmark, re.MULTILINE)
     exact = {rate: float(cost) for rate, cost in measured}

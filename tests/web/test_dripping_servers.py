@@ -11,13 +11,13 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180), pytest.mark.xdis
 DRIPPING, PAGES_EACH, GOOD_PAGES = 200, 3, 30
 SLOTS = 64
 SETTINGS = {
-    "FORAGER_ALLOW_NETWORKS": NETWORK,
-    "FORAGER_DELAY_S": "0.2",
-    "FORAGER_MAX_REQUESTS_IN_FLIGHT": str(SLOTS),
-    "FORAGER_REQUEST_TIMEOUT_S": "5",
-    "FORAGER_SLOWEST_BYTES_PER_S": "0",
-    "FORAGER_MAX_RETRIES": "0",
-    "FORAGER_LONGEST_WAIT_S": "1",
+    "FORAGER_FETCH_ALLOW_NETWORKS": NETWORK,
+    "FORAGER_POLITENESS_DELAY": "0.2",
+    "FORAGER_FETCH_MAX_REQUESTS_PER_WORKER": str(SLOTS),
+    "FORAGER_FETCH_TIMEOUT": "5",
+    "FORAGER_FETCH_MIN_RATE": "0",
+    "FORAGER_FAILURES_MAX_RETRIES": "0",
+    "FORAGER_CRAWL_MAX_WAIT": "1",
 }
 """They would take all requests five times over, and hold each of them for as long as the good site takes in all."""
 

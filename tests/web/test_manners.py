@@ -10,11 +10,11 @@ from tests.web.serving import NETWORK, NO_FILE, Answer, Site, a_page, serve
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(120)]
 
 SETTINGS = {
-    "FORAGER_ALLOW_NETWORKS": NETWORK,
-    "FORAGER_UNPACED_HOSTS": NETWORK,
-    "FORAGER_UNPACED_CONCURRENCY": "1",
-    "FORAGER_LONGEST_WAIT_S": "5",
-    "FORAGER_MAX_RETRIES": "0",
+    "FORAGER_FETCH_ALLOW_NETWORKS": NETWORK,
+    "FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK,
+    "FORAGER_POLITENESS_NO_DELAY_MAX_REQUESTS": "1",
+    "FORAGER_CRAWL_MAX_WAIT": "5",
+    "FORAGER_FAILURES_MAX_RETRIES": "0",
 }
 BLANK = a_page("Page")
 NO_PAGE = 6
@@ -52,7 +52,7 @@ def test_cookies_go_back_to_their_site_and_to_no_other(forager: Forager) -> None
 def test_cookies_can_be_switched_off(forager: Forager) -> None:
     site = a_site("one", {"/": http(b"<title>Home</title><a href=/in>in</a>", "Set-Cookie: sid=7")})
     with serve([site]):
-        forager.start(site.url("/"), **SETTINGS, FORAGER_COOKIES="false").finish()
+        forager.start(site.url("/"), **SETTINGS, FORAGER_FETCH_COOKIES="false").finish()
     assert cookies_of(site) == {"/robots.txt": "", "/": "", "/in": ""}
 
 

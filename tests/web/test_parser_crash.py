@@ -26,11 +26,11 @@ parsing.read = page.read = read
 """
 STUCK = "__import__('re').match('(a|a)*b', 'a' * 64)"
 SETTINGS = {
-    "FORAGER_ALLOW_NETWORKS": NETWORK,
-    "FORAGER_UNPACED_HOSTS": NETWORK,
-    "FORAGER_LONGEST_WAIT_S": "10",
-    "FORAGER_DELAY_S": "0",
-    "FORAGER_READERS": "0",
+    "FORAGER_FETCH_ALLOW_NETWORKS": NETWORK,
+    "FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK,
+    "FORAGER_CRAWL_MAX_WAIT": "10",
+    "FORAGER_POLITENESS_DELAY": "0",
+    "FORAGER_WORKER_PARSER_PROCESSES": "0",
 }
 
 
@@ -92,7 +92,9 @@ def test_a_page_that_ends_parser_processes_costs_no_worker(
     }
     site = Site("bad", lambda path: pages.get(path, a_page("Page")))
     with serve([site]):
-        crawl = forager.start(site.url("/"), **SETTINGS | {"FORAGER_READERS": "1"}, PYTHONPATH=str(patch))
+        crawl = forager.start(
+            site.url("/"), **SETTINGS | {"FORAGER_WORKER_PARSER_PROCESSES": "1"}, PYTHONPATH=str(patch)
+        )
         crawl.finish()
     (task,) = forager.ask(
         "SELECT t.outcome::text, t.error_code, t.error_message, t.blame, p.status::text FROM crawl_tasks t"

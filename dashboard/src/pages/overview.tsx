@@ -265,7 +265,6 @@ const PARTS: Record<string, string> = {
   queue: "Broker",
   search: "Search",
   redis: "Redis",
-  replica: "Replica",
   disk: "Disk",
   database: "Database",
 };

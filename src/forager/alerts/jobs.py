@@ -9,6 +9,7 @@ from forager.alerts import store
 from forager.alerts.evaluate import look, say
 from forager.alerts.rules import Facts, Limits, judge
 from forager.alerts.services import probe_services
+from forager.config.settings import Settings
 from forager.errors import (
     ConnectError,
     ConnectionLostError,
@@ -21,7 +22,6 @@ from forager.frontier.models import OutcomeKind
 from forager.scheduler.job import Job, JobContext
 from forager.scheduler.text import things
 from forager.search.sync import read_rejected
-from forager.settings import Settings
 from forager.stats import series
 from forager.stats.counters import NOT_ASKED
 from forager.stats.stall import detect_stall
@@ -61,14 +61,14 @@ class AlertsJob(Job):
 
 def limits_from_settings(settings: Settings) -> Limits:
     return Limits(
-        error_rate=settings.alert_error_rate,
-        success_rate=settings.alert_success_rate,
-        frontier_growth=settings.alert_frontier_growth,
-        fewest_proxies=settings.alert_fewest_proxies,
-        proxy_failures=settings.alert_proxy_failures,
-        parse_drop=settings.alert_parse_drop,
-        disk_free=settings.alert_disk_free,
-        disk_free_bytes=settings.alert_disk_free_bytes,
+        error_rate=settings.alerts.max_error_rate,
+        success_rate=settings.alerts.min_success_rate,
+        frontier_growth=settings.alerts.max_frontier_growth,
+        fewest_proxies=settings.alerts.min_proxies,
+        proxy_failures=settings.alerts.max_proxy_failure_rate,
+        parse_drop=settings.alerts.max_parse_drop,
+        disk_free=settings.alerts.min_disk_free,
+        disk_free_bytes=settings.alerts.min_disk_free_size,
     )
 
 
@@ -78,7 +78,7 @@ async def gather(context: JobContext) -> Facts:
     answers = await _answers(conn)
     dead = await store.dead_letters(conn, since_s=DEAD_S)
     unsearchable, refusal = await read_rejected(conn)
-    stall = await detect_stall(conn, dead_after_s=settings.dead_after_s, stall_s=settings.alert_stall_s)
+    stall = await detect_stall(conn, dead_after_s=settings.worker.dead_after, stall_s=settings.alerts.max_idle_time)
     return Facts(
         visits=answers.visits,
         refused=answers.refused,
@@ -89,7 +89,7 @@ async def gather(context: JobContext) -> Facts:
             conn,
             silent_s=SILENT_S,
             remembered_s=REMEMBERED_S,
-            unnoticed_s=min(SILENT_S, settings.dead_after_s),
+            unnoticed_s=min(SILENT_S, settings.worker.dead_after),
         ),
         paused=await store.paused_workers(conn),
         pools=await store.pool_facts(conn, since_s=POOLS_S),

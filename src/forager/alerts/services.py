@@ -9,10 +9,10 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from forager.config.settings import Settings
 from forager.dispatch import store as queue
 from forager.errors import SearchServerError
 from forager.search.backend import open_searching
-from forager.settings import Settings
 
 if TYPE_CHECKING:
     from forager.cache.server import Server
@@ -71,7 +71,7 @@ async def probe_services(settings: Settings, conn: Any) -> Mapping[str, bool]:
     from forager.cache.server import open_server
 
     async with AsyncExitStack() as stack:
-        redis = await stack.enter_async_context(open_server(settings.redis_url)) if settings.redis_url else None
+        redis = await stack.enter_async_context(open_server(settings.redis.url)) if settings.redis.url else None
         elsewhere = await stack.enter_async_context(open_searching(settings))
         search = elsewhere.server if elsewhere else None
-        return await Services(settings.queue == "celery", redis, search).probe(conn)
+        return await Services(settings.dispatch.mode == "celery", redis, search).probe(conn)

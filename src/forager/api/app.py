@@ -18,17 +18,13 @@ from forager.api.fast_path import FastPath, Plans, build_plans
 from forager.api.middleware import RequestMiddleware
 from forager.api.openapi import NONE, Parameters, name_route, parameters_of, write
 from forager.api.read_pool import Desk
-from forager.api.reads import Reads
 from forager.api.static_files import Site
 from forager.api.write_probe import WriteProbe
-from forager.db.pool import STATEMENT_FAILED
-from forager.db.replica import Replica
+from forager.config.settings import Settings
 from forager.engine.transaction_retry import AWAY
 from forager.explain.routes.check_runner import Checking
 from forager.export import routes as exports
 from forager.observe import log
-from forager.search.service import catch_up
-from forager.settings import Settings
 from forager.stats.routes.live import EventStream
 
 if TYPE_CHECKING:
@@ -47,16 +43,13 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.state.forager = forager
     app.state.call_back = _CallBack(app)
     app.state.write_probe = WriteProbe()
-    app.state.catch_up = _CatchUp(app)
     app.state.checking = Checking(app)
-    app.state.live = EventStream(app, most=settings.api_listeners)
+    app.state.live = EventStream(app, most=settings.api.max_live_clients)
     app.state.exposition = None
     app.state.queues_asked = None
-    app.state.replica = None
     app.state.exports = exports.Exports()
     app.state.long_question, app.state.long_deed = asyncio.Lock(), asyncio.Lock()
     app.add_middleware(FastPath, plans=_plans())
-    app.add_middleware(Reads, max_lag_s=settings.replica_max_lag_s)
     app.add_middleware(BodyLimit)
     access.install_errors(app)
     problems.install(app)
@@ -68,11 +61,11 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.add_middleware(Compress)
     app.add_middleware(
         RequestMiddleware,
-        body_bytes=settings.api_body_bytes,
-        seed_bytes=settings.api_seed_bytes,
+        body_bytes=settings.api.max_body_size,
+        seed_bytes=settings.api.max_seeds_size,
         seed_paths=routes.SEED_PATHS,
-        public_url=settings.public_url,
-        trusted_proxies=settings.trusted_proxies,
+        public_url=settings.api.public_url,
+        trusted_proxies=settings.api.trusted_proxies,
     )
     return app
 
@@ -149,48 +142,25 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
                 open_forager(
                     settings,
                     application="forager api",
-                    connections=settings.api_connections,
-                    idle_limit_s=settings.dead_after_s,
-                    statement_limit_s=settings.api_statement_s,
+                    connections=settings.api.database_connections,
+                    idle_limit_s=settings.worker.dead_after,
+                    statement_limit_s=settings.api.statement_timeout,
                 )
             )
-        most = settings.api_connections - (settings.api_connections + 3) // NOT_FOR_ROUTES
+        most = settings.api.database_connections - (settings.api.database_connections + 3) // NOT_FOR_ROUTES
         app.state.desk = Desk(app.state.forager.pool, most=most)
         await stack.enter_async_context(app.state.desk.open())
-        await stack.enter_async_context(_open_replica(app, most))
         app.state.broker = await stack.enter_async_context(open_queue(settings))
         app.state.searching = await stack.enter_async_context(open_searching(settings))
         sharing = await stack.enter_async_context(open_sharing(settings, app.state.forager.pool))
         search = app.state.searching.server if app.state.searching else None
-        app.state.services = Services(settings.queue == "celery", sharing.server, search)
+        app.state.services = Services(settings.dispatch.mode == "celery", sharing.server, search)
         await stack.enter_async_context(access.open_gate(app, app.state.forager, sharing.ledgers, sharing.vouching))
         await stack.enter_async_context(app.state.live.open(sharing.latest))
         yield
-        await app.state.catch_up.close()
         await app.state.checking.close()
         if app.state.exposition is not None:
             await app.state.exposition.close()
-
-
-@contextlib.asynccontextmanager
-async def _open_replica(app: FastAPI, most: int) -> AsyncIterator[None]:
-    """As many connections to it as routes have to the primary, and those of exports."""
-    settings: Settings = app.state.settings
-    if settings.replica_url is None:
-        yield
-        return
-    replica = Replica(
-        app.state.forager.pool,
-        settings.replica_url,
-        max_lag_s=settings.replica_max_lag_s,
-        keeps_statements=settings.prepared_statements,
-    )
-    size, limit_s = most + exports.MOST_AT_ONCE, settings.api_statement_s
-    async with replica.open(size=size, idle_limit_s=settings.dead_after_s, statement_limit_s=limit_s):
-        app.state.replica, app.state.replica_desk = replica, Desk(replica.pool, most=most)
-        async with app.state.replica_desk.open():
-            yield
-        app.state.replica = None
 
 
 async def reject_unknown_parameters(request: Request) -> None:
@@ -210,30 +180,6 @@ async def reject_unknown_parameters(request: Request) -> None:
     ]
     if troubles:
         raise RequestValidationError(troubles)
-
-
-class _CatchUp:
-    """Has the primary index what a search found waiting on the replica, where nothing can be indexed; by one at a
-    time, beside the answer. The next search finds it."""
-
-    def __init__(self, app: FastAPI) -> None:
-        self._app = app
-        self._indexing: asyncio.Task[Any] | None = None
-
-    def __call__(self) -> None:
-        if self._indexing is None or self._indexing.done():
-            self._indexing = asyncio.create_task(self._index())
-
-    async def close(self) -> None:
-        if self._indexing is not None:
-            self._indexing.cancel()
-            await asyncio.gather(self._indexing, return_exceptions=True)
-
-    async def _index(self) -> None:
-        try:
-            await catch_up(self._app.state.forager.pool)
-        except (*STATEMENT_FAILED, *AWAY) as error:
-            log().info("pages not indexed", action="index.failed", error=repr(error))
 
 
 class _CallBack:

@@ -24,7 +24,7 @@ from forager.accounts.session_cache import NullCache, SessionCache
 from forager.accounts.sessions import Visitor
 from forager.api.caller import Caller, read_caller, read_networks
 from forager.api.denials import DenialLog
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 MOST_REMEMBERED = 10_000
 ACQUIRE_S = 2.0
@@ -66,16 +66,16 @@ class Gate:
     ) -> None:
         self._pool = pool
         self._others = others or NullCache()
-        self._trusted = read_networks(settings.trusted_proxies)
+        self._trusted = read_networks(settings.api.trusted_proxies)
         self._limits = {
-            Role.ANONYMOUS: settings.rate_anonymous,
-            Role.USER: settings.rate_user,
-            Role.ADMIN: settings.rate_admin,
+            Role.ANONYMOUS: settings.api.rate_limit_anonymous,
+            Role.USER: settings.api.rate_limit_user,
+            Role.ADMIN: settings.api.rate_limit_admin,
         }
-        self._seeds = settings.rate_seeds
-        self._idle_s = settings.session_idle_s
+        self._seeds = settings.api.rate_limit_seeds
+        self._idle_s = settings.api.session_idle_timeout
         self._seen: dict[str, Seen] = {}
-        self.public_url = settings.public_url
+        self.public_url = settings.api.public_url
         self.base_url = settings.api_url
         self.limiter = Limiter(pool, *ledgers)
         self.hasher = Hasher()

@@ -1,6 +1,6 @@
 """Large bodies of strangers are not read, and strangers are counted. FastAPI reads and parses a body before it asks who
-sends it; a list of seeds may be as large as `api_seed_bytes`, and parsing one takes a tenth of a second in which nobody
-else is served.
+sends it; a list of seeds may be as large as `api.max_seeds_size`, and parsing one takes a tenth of a second in which
+nobody else is served.
 """
 
 import contextlib

@@ -13,9 +13,9 @@ from forager.cli.start import begin, run_fast
 if TYPE_CHECKING:
     from socket import socket
 
+    from forager.config.settings import Settings
     from forager.engine.stop import StopRequest
     from forager.instance import Forager
-    from forager.settings import Settings
 
 Host = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Where it listens.")]
 Port = Annotated[int | None, typer.Option(min=0, max=65535, metavar="N", help="Its port; 0: any that is free.")]
@@ -54,8 +54,8 @@ async def _serve(settings: "Settings", inherited: int | None, *, is_attached: bo
     if inherited is not None:
         with adopt(inherited) as listening:
             return await _serve_on(listening, settings, stop, is_greeting=False)
-    with bind_many(settings.api_host, settings.api_port, settings.api_processes) as sockets:
-        settings = settings.model_copy(update={"api_port": sockets[0].getsockname()[1]})
+    with bind_many(settings.api.host, settings.api.port, settings.api.processes) as sockets:
+        settings = settings.replace(api_port=sockets[0].getsockname()[1])
         if len(sockets) == 1:
             return await _serve_on(sockets[0], settings, stop, is_greeting=not is_attached)
         return await _keep_many(sockets, settings, stop, is_greeting=not is_attached)
@@ -69,9 +69,9 @@ async def _serve_on(listening: "socket", settings: "Settings", stop: "StopReques
     async with open_forager(
         settings,
         application="forager api",
-        connections=settings.api_connections,
-        idle_limit_s=settings.dead_after_s,
-        statement_limit_s=settings.api_statement_s,
+        connections=settings.api.database_connections,
+        idle_limit_s=settings.worker.dead_after,
+        statement_limit_s=settings.api.statement_timeout,
     ) as forager:
         if is_greeting:
             await _greet(forager)

@@ -42,8 +42,8 @@ CLOSE = {"Connection": "close"}
 HSTS = (b"strict-transport-security", b"max-age=31536000")
 """Of this host only: what else lives under its domain is not ours to decide."""
 STRAY = (
-    "This API does not answer to the name {}: set public_url to the address that browsers use, or name the proxy in"
-    " front of it in trusted_proxies."
+    "This API does not answer to the name {}: set api.public_url to the address that browsers use, or name the proxy in"
+    " front of it in api.trusted_proxies."
 )
 
 

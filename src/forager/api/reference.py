@@ -21,7 +21,7 @@ INTRODUCTION = """# The HTTP API
 Generated from the OpenAPI document by `python -m forager.api.reference`; do not edit. The document itself, from which
 you can generate a client, is at `/api/openapi.json`.
 
-`forager up` serves the API with everything else, `forager api` alone; the settings `api_host` and `api_port` set the
+`forager up` serves the API with everything else, `forager api` alone; the settings `api.host` and `api.port` set the
 address.
 
 - **Authentication**: a session cookie, or `Authorization: Bearer fgr_…` with a token. Without either only `/health` and
@@ -36,14 +36,14 @@ address.
   whether it was made before you repeat it.
 - **Unknown names** are rejected, in bodies and in the query. Numbers must not be strings.
 - **Bulk actions and deletions** have a `dry_run`, which reports what would be done and changes nothing.
-- **Bodies** are at most 1 MB, lists of seeds 16 MB (the settings `api_body_bytes`, `api_seed_bytes`), and must arrive
-  within a minute.
+- **Bodies** are at most 1 MB, lists of seeds 16 MB (the settings `api.max_body_size`, `api.max_seeds_size`), and must
+  arrive within a minute.
 - **Rate limits** are in every response: `RateLimit-Policy` has each limit (`q` in `w` seconds), `RateLimit` what is
   left of it (`r`, more after `t` seconds); a 429 has `Retry-After`. One account gets less than half of the database
   connections at once, three exports and a tenth of the live listeners.
 - **Compression**: responses to reads of a kilobyte and more use zstd, brotli or gzip, as `Accept-Encoding` allows.
-- **Host name**: an API on loopback accepts its own name, an address, or the host of `public_url`; any other is a 421,
-  unless the request has a token or comes from a trusted proxy.
+- **Host name**: an API on loopback accepts its own name, an address, or the host of `api.public_url`; any other is a
+  421, unless the request has a token or comes from a trusted proxy.
 - **Webhooks**: accounts that may not change things see only scheme and host, because the full URL is enough to call
   them.
 - `HEAD` is `GET` without the body; `OPTIONS` lists the methods of a path. CORS is off.
@@ -120,9 +120,9 @@ WRITERS = {"": write, "operations": list_operations, "document": as_text}
 
 def main(kind: str = "") -> None:
     from forager.api.app import create_app
-    from forager.settings import Settings
+    from forager.config.settings import Settings
 
-    sys.stdout.write(WRITERS[kind](create_app(Settings.model_validate({})).openapi()))
+    sys.stdout.write(WRITERS[kind](create_app(Settings()).openapi()))
 
 
 if __name__ == "__main__":

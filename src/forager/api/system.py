@@ -14,18 +14,17 @@ from forager.api.paging import Listed
 from forager.api.problems import TooManyError, responses
 from forager.api.reply import listed, reply
 from forager.api.work import get_forager, look
-from forager.db.replica import Replica, State
+from forager.config.settings import FIELDS, SECRETS, Settings, write_value
 from forager.engine.models import describe_pause
 from forager.engine.transaction_retry import AGAIN, AWAY
 from forager.errors import SearchServerError
-from forager.masking import mask_urls
+from forager.masking import mask_value
 from forager.runtime.schedule import JOBS, enabled_jobs
 from forager.scheduler.job import Loop
 from forager.scheduler.store import list_overdue
 from forager.scheduler.text import things
 from forager.search.service import ExternalSearch
 from forager.search.sync import read_sync_status
-from forager.settings import SECRETS, Settings
 from forager.stats.stall import Stall, detect_stall
 from forager.workers import queries as worker_queries
 
@@ -69,7 +68,7 @@ async def health(request: Request, who: Anyone) -> Response:
         if trouble is not None:
             parts["database"] = {"state": "degraded", "detail": f"takes no writes: {trouble}"}
         parts |= {"scheduler": _scheduler(jobs), "workers": _workers(numbers), "progress": _progress(stall)}
-        if forager.settings.queue == "celery":
+        if forager.settings.dispatch.mode == "celery":
             parts["queue"] = _queue(numbers)
     except TooManyError:
         parts["database"] = {"state": "degraded", "detail": "all connections are in use"}
@@ -80,8 +79,6 @@ async def health(request: Request, who: Anyone) -> Response:
         parts["search"] = await _search(request, elsewhere)
     if (is_redis_up := await request.app.state.services.is_redis_up()) is not None:
         parts["redis"] = _redis(is_redis_up)
-    if (replica := request.app.state.replica) is not None:
-        parts["replica"] = _replica(replica)
     parts["disk"] = await asyncio.to_thread(_disk, forager.settings)
     states = {part["state"] for part in parts.values()}
     status = "down" if "down" in states else "degraded" if "degraded" in states else "ok"
@@ -107,10 +104,10 @@ async def _query_with_timeout(request: Request) -> Facts:
 
 async def _ask(request: Request) -> Facts:
     settings = get_forager(request).settings
-    async with look(request, is_now=True) as conn:
-        numbers = await worker_queries.count_parts(conn, dead_after_s=settings.dead_after_s)
+    async with look(request) as conn:
+        numbers = await worker_queries.count_parts(conn, dead_after_s=settings.worker.dead_after)
         jobs = await list_overdue(conn, [job.name for job in enabled_jobs(settings)])
-        stall = await detect_stall(conn, dead_after_s=settings.dead_after_s, stall_s=settings.alert_stall_s)
+        stall = await detect_stall(conn, dead_after_s=settings.worker.dead_after, stall_s=settings.alerts.max_idle_time)
         trouble = await request.app.state.write_probe.find_write_error(conn)
     return numbers, jobs, stall, trouble
 
@@ -159,7 +156,7 @@ async def _search(request: Request, elsewhere: ExternalSearch) -> dict[str, str]
     try:
         async with asyncio.timeout(SEARCH_WITHIN_S):
             await elsewhere.server.ask("GET", "/")
-        async with look(request, is_now=True) as conn:
+        async with look(request) as conn:
             standing = await read_sync_status(conn)
     except (SearchServerError, TimeoutError):
         return {"state": "degraded", "detail": "the search server does not answer, PostgreSQL does"}
@@ -170,15 +167,6 @@ async def _search(request: Request, elsewhere: ExternalSearch) -> dict[str, str]
     if standing.refused:
         return {"state": "degraded", "detail": f"the search server refused {standing.refused} documents"}
     return {"state": "ok", "detail": f"the search server answers, {standing.waiting} changes wait"}
-
-
-def _replica(replica: Replica) -> dict[str, str]:
-    """Never down: the primary answers in its place."""
-    lag = "" if replica.lag_s is None else f", at most {replica.lag_s:.0f} s behind"
-    if replica.is_in_step:
-        return {"state": "ok", "detail": f"the replica answers{lag}"}
-    why = replica.state if replica.state is not State.IN_STEP else State.BEHIND
-    return {"state": "degraded", "detail": f"the replica {why}{lag}; the primary answers"}
 
 
 def _queue(numbers: dict[str, Any]) -> dict[str, str]:
@@ -215,15 +203,14 @@ async def show_settings(request: Request, _who: User) -> Response:
     settings = get_forager(request).settings
     return listed(
         [
-            {"name": name, "value": _shown(name, getattr(settings, name)), "description": field.description}
-            for name, field in type(settings).model_fields.items()
+            {"name": path, "value": _shown(path, settings), "description": field.description}
+            for path, field in FIELDS.items()
         ]
     )
 
 
-def _shown(name: str, value: Any) -> Any:
-    if name in SECRETS or "secret" in name or "password" in name:
+def _shown(path: str, settings: Settings) -> Any:
+    value = settings.get(path)
+    if path in SECRETS:
         return MASK if value else None
-    if isinstance(value, tuple):
-        return [_shown(name, each) for each in value]
-    return mask_urls(value) if isinstance(value, str) else value
+    return mask_value(write_value(path, value))

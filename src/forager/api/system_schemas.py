@@ -18,7 +18,7 @@ class Health(Row):
     status: Literal["ok", "degraded", "down"]
     version: str
     parts: dict[str, Part] = Field(
-        description="database, scheduler, workers, progress, disk; queue, search, redis, replica where configured."
+        description="database, scheduler, workers, progress, disk; queue, search, redis where configured."
     )
 
 

@@ -1,7 +1,6 @@
 """How routes reach the database: `look` for a question, `snapshot` for several that must agree, `change` for a deed.
 
-A deed and its note in the audit log are one transaction, committed before anybody is told. Questions may be answered by
-a replica, unless the route says that the answer `is_now`.
+A deed and its note in the audit log are one transaction, committed before the response is sent.
 """
 
 import asyncio
@@ -12,21 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
 
-from forager import clock
 from forager.accounts import audit
 from forager.accounts.identity import Who
 from forager.api.access import too_many
 from forager.api.problems import TooManyError
 from forager.api.read_pool import AccountLimitError, Desk
-from forager.api.reads import RetryOnPrimaryError, replica_for, should_retry_on_primary
 from forager.db import statements
-from forager.db.pool import STATEMENT_FAILED
 from forager.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from forager.instance import Forager
 
-NOT_TAKEN: tuple[type[BaseException], ...] = (TooManyError, *STATEMENT_FAILED)
 SQL = statements.load("forager.api", "work.sql")
 FREE_WITHIN_S = 2.0
 """Nobody waits longer for a connection; so an API whose database is away says so within two seconds."""
@@ -47,24 +42,18 @@ def get_forager(request: Request) -> "Forager":
 class look:  # noqa: N801 (it is said like a verb: `async with look(request) as conn`)
     """One connection; each statement for itself. All of it takes no longer than one statement may, unless told."""
 
-    __slots__ = (
-        *("_account", "_began", "_conn", "_desk", "_is_read", "_limit", "_limit_s", "_replica", "_request", "_share"),
-        "_within_s",
-    )
+    __slots__ = ("_account", "_conn", "_desk", "_is_read", "_limit", "_request", "_share", "_within_s")
 
-    def __init__(self, request: Request, within_s: float | None = None, *, is_now: bool = False) -> None:
+    def __init__(self, request: Request, within_s: float | None = None) -> None:
         self._request = request
-        self._replica = None if is_now else replica_for(request)
         self._is_read = request.scope["method"] == "GET"
-        self._limit_s = within_s or get_forager(request).settings.api_statement_s
-        self._within_s = self._limit_s + GRACE_S
+        self._within_s = (within_s or get_forager(request).settings.api.statement_timeout) + GRACE_S
         who: Who | None = getattr(request.state, "who", None)
         self._account = who.user_id if who is not None else None
 
     async def __aenter__(self) -> Any:
         self._conn = await self._take()
         self._limit = asyncio.timeout(self._within_s)
-        self._began = clock.monotonic()
         await self._limit.__aenter__()
         return self._conn
 
@@ -77,24 +66,9 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
                 await self._desk.give_back(self._conn, is_fine=is_fine, within_s=FREE_WITHIN_S)
             finally:
                 await self._share.__aexit__(None, None, None)
-        if self._replica is not None and error[1] is not None:
-            took_s = clock.monotonic() - self._began
-            if should_retry_on_primary(self._replica, error[1], took_s, self._limit_s):
-                raise RetryOnPrimaryError from error[1]
 
     async def _take(self) -> Any:
-        """A replica that gives none has been asked nothing yet, so the primary is asked in its place."""
-        state = self._request.app.state
-        if self._replica is not None:
-            try:
-                return await self._take_from(state.replica_desk)
-            except NOT_TAKEN as error:
-                if not isinstance(error, TooManyError | TimeoutError):  # all its places are taken, not its fault
-                    self._replica.doubt(error)
-                self._replica = None
-        return await self._take_from(state.desk)
-
-    async def _take_from(self, desk: Desk) -> Any:
+        desk: Desk = self._request.app.state.desk
         share = desk.share_of(self._account, within_s=OWN_WITHIN_S)
         try:
             await share.__aenter__()
@@ -109,27 +83,11 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
         return conn
 
 
-class readers:  # noqa: N801 (it stands where a pool would)
-    """For who takes connections himself: a replica's, if that may answer, else the pool's, which are put right after
-    use."""
-
-    def __init__(self, request: Request) -> None:
-        self._request = request
-
-    @property
-    def is_old(self) -> bool:
-        """Whether a replica would answer now."""
-        return replica_for(self._request) is not None
-
-    def acquire(self) -> Any:
-        return look(self._request) if self.is_old else get_forager(self._request).pool.acquire()
-
-
 @contextlib.asynccontextmanager
-async def snapshot(request: Request, within_s: float | None = None, *, is_now: bool = False) -> AsyncIterator[Any]:
+async def snapshot(request: Request, within_s: float | None = None) -> AsyncIterator[Any]:
     """Several questions that see the same moment; nothing can be changed."""
     async with (
-        look(request, within_s, is_now=is_now) as conn,
+        look(request, within_s) as conn,
         conn.transaction(isolation="repeatable_read", readonly=True),
     ):
         await lengthen(request, conn, within_s)
@@ -139,7 +97,7 @@ async def snapshot(request: Request, within_s: float | None = None, *, is_now: b
 async def lengthen(request: Request, conn: Any, within_s: float | None) -> None:
     """A transaction whose route takes longer than others gives each of its statements as long. It ends with the
     transaction: the next one on this connection has the limit of all again."""
-    if within_s is not None and within_s > get_forager(request).settings.api_statement_s:
+    if within_s is not None and within_s > get_forager(request).settings.api.statement_timeout:
         await conn.execute(SQL["lengthen"], f"{round(within_s * 1000)}ms")
 
 

@@ -1,10 +1,10 @@
 """Makes a backup of the whole instance every night; backups that are too old are removed once the new one is whole."""
 
 from forager.backup.service import run_backup
+from forager.config.settings import Settings
 from forager.scheduler import times
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.times import TimeOfDay
-from forager.settings import Settings
 
 
 class BackupJob(Job):
@@ -13,9 +13,9 @@ class BackupJob(Job):
     loop = Loop.NIGHTLY
 
     def time_of_day(self, settings: Settings) -> TimeOfDay:
-        return times.parse(settings.backup_at)
+        return times.parse(settings.backup.schedule)
 
     async def run(self, context: JobContext) -> str:
-        if context.settings.backup_at == times.NEVER:
-            return "switched off by the setting backup_at"
+        if context.settings.backup.schedule == times.NEVER:
+            return "switched off by the setting backup.schedule"
         return await run_backup(context.forager)

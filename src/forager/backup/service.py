@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -18,6 +17,8 @@ from forager.backup import bucket as backup_bucket
 from forager.backup import files as backup_files
 from forager.backup.archive import Backup, BackupOrder
 from forager.config.keys import SECRET_FILE
+from forager.config.loader import to_toml
+from forager.config.settings import SECRETS, Settings
 from forager.db import embedded, migrate, schema, unfinished
 from forager.db.database import locate, open_database
 from forager.db.dsn import place_of
@@ -26,12 +27,10 @@ from forager.db.unfinished import Marker
 from forager.engine.recovery import free_lost
 from forager.errors import ConfigurationError, StoreError
 from forager.explain.check import Verdict, check
-from forager.masking import mask_urls
 from forager.observe import log
 from forager.retention import archive_file as cold_file
 from forager.retention.service import cold_folder
 from forager.scheduler.text import things
-from forager.settings import SECRETS, Settings
 from forager.stats import store as stats
 from forager.storage.body_store import FOLDER as BODIES
 from forager.storage.bucket_folder import BucketFolder
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 APPLICATION = "forager backup"
+LEFT_OUT = ("home", "archive.folder", "archive.bucket", "backup.folder", "backup.bucket")
 BUCKET = "s3://"
 STAGED = "bucket-"
 """Before the name of a backup that is only here until it is in a bucket."""
@@ -65,7 +65,7 @@ class Restored:
 
 
 def backup_folder(settings: Settings) -> Path:
-    return settings.backup_folder or settings.home / backup.FOLDER
+    return settings.backup.folder or settings.home / backup.FOLDER
 
 
 def stored_folders(settings: Settings) -> dict[str, Path]:
@@ -87,7 +87,7 @@ async def back_up(
     order, revision = await _order(settings, dsn, may_link=may_link)
     folder = backup_folder(settings)
     made = await backup.make(order, _choose(target, folder), revision=revision)
-    gone = await asyncio.to_thread(_remove_old, folder, settings.backup_retention_s) if target is None else []
+    gone = await asyncio.to_thread(_remove_old, folder, settings.backup.retention) if target is None else []
     log().info("backup made", action="backup.made", path=str(made.path), removed=len(gone))
     return made, gone
 
@@ -144,13 +144,13 @@ async def run_backup(forager: "Forager") -> str:
 
 async def _copy(settings: Settings, made: Backup) -> str:
     """To the bucket of backups, where old ones are removed as they are here."""
-    if settings.backup_bucket is None:
+    if settings.backup.bucket is None:
         return ""
-    there = bucket_folder(settings, settings.backup_bucket)
+    there = bucket_folder(settings, settings.backup.bucket)
     try:
         with backup.alone(made.path.parent, backup_bucket.LOCK):
             sent = await _in_thread(partial(backup_bucket.put, made, there, made.path.name))
-            old_s = settings.backup_retention_s
+            old_s = settings.backup.retention
             gone = await asyncio.to_thread(partial(backup_bucket.remove_old, there, older_than_s=old_s))
     except StoreError as error:
         raise StoreError(f"{error} The backup itself is whole, in {made.path}.", error.reason) from None
@@ -170,24 +170,9 @@ async def _order(settings: Settings, dsn: str, *, may_link: bool) -> tuple[Backu
 
 
 def as_toml(settings: Settings) -> str:
-    """What is not a default, for whoever restores it; where this instance was, and its secrets, are left out."""
-    left_out = SECRETS | {"home", "cold_folder", "cold_bucket", "backup_folder", "backup_bucket"}
-    lines = [f"# Settings of the instance in {settings.home}, without its secrets ({', '.join(sorted(SECRETS))})."]
-    for name in sorted(settings.model_fields_set - left_out):
-        value = getattr(settings, name)
-        if value is not None and mask_urls(str(value)) == str(
-            value
-        ):  # an address with a password in it is a secret, too
-            lines.append(f"{name} = {_toml(value)}")
-    return "\n".join(lines) + "\n"
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, tuple):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
-    return json.dumps(str(value), ensure_ascii=False)
+    """Returns what is not a default as a settings file, without secrets and this instance's folders and buckets."""
+    first = f"# Settings of the instance in {settings.home}, without its secrets ({', '.join(sorted(SECRETS))}).\n"
+    return first + to_toml(settings, without=LEFT_OUT)
 
 
 # Looking ------------------------------------------------------------------------------------------------------------
@@ -264,11 +249,11 @@ async def _restore(settings: Settings, found: Backup, marker: Marker, *, by: str
         raise ConfigurationError(f"{found.where} is damaged ({named}): take another backup.")
     if marker.before is not None:
         await asyncio.to_thread(_clear_home, settings.home)
-    if settings.database_url is None:
+    if settings.database.url is None:
         marker.begin()
     async with locate(settings, is_restoring=True) as dsn:
         major = await _check_target_database(found, dsn, marker)
-        marker.begin(None if settings.database_url is None else place_of(dsn))
+        marker.begin(None if settings.database.url is None else place_of(dsn))
         await backup.put_back_files(found, settings.home)
         await backup.put_back_database(found, dsn, major)
         if schema.is_older(found.revision):  # a database of one's own, too: it was empty a moment ago

@@ -103,7 +103,7 @@ async def open_server(url: str) -> AsyncIterator[Server]:
             driver_info=None,
         )
     except ValueError as error:
-        raise ConfigurationError(f"redis_url cannot be used: {error}. Write it like redis://host:6379/0.") from None
+        raise ConfigurationError(f"redis.url cannot be used: {error}. Write it like redis://host:6379/0.") from None
     trouble = (redis.RedisError, OSError, TimeoutError, ValueError)
     try:
         yield Server(client, trouble)
@@ -117,7 +117,7 @@ def _library() -> Any:
         import redis
     except ImportError:
         raise ConfigurationError(
-            "redis_url is set, and the Redis client is not installed:"
+            "redis.url is set, and the Redis client is not installed:"
             " install Forager with its extra `redis`, or the package `redis`."
         ) from None
     return redis

@@ -22,8 +22,8 @@ from forager.runs.models import RunEnd, RunSpec
 
 if TYPE_CHECKING:
     from forager.cli.demo_report import DemoReport, SiteReport
+    from forager.config.settings import Settings
     from forager.runs.models import RunReport
-    from forager.settings import Settings
     from forager_playground import Running
 
 DELAY_S = 0.05
@@ -54,7 +54,7 @@ def demo(
     log = settings.home / "playground.jsonl"
     with start_playground(scale=scale, seed=seed, log_path=log) as web:
         output.say(f"A web of {words.things(len(web.urls), 'site')} runs on loopback; all stays on this machine.")
-        order = settings.model_copy(update={"allow_networks": web.networks})
+        order = settings.replace(fetch_allow_networks=web.networks)
         spec = RunSpec(seeds=web.urls, max_pages_per_domain=PAGES_PER_SITE)
         try:
             report = asyncio.run(run(order, spec, labels=names_of(web)))
@@ -83,13 +83,12 @@ def prepare(settings: "Settings", home: Path | None) -> "Settings":
     own = {
         "home": folder,
         "database_url": None,
-        "replica_url": None,
         "redis_url": None,
-        "unpaced_hosts": (),
-        "delay_s": DELAY_S,
-        "longest_wait_s": LONGEST_WAIT_S,
+        "politeness_no_delay_hosts": (),
+        "politeness_delay": DELAY_S,
+        "crawl_max_wait": LONGEST_WAIT_S,
     }
-    return settings.model_copy(update=own)
+    return settings.replace(**own)
 
 
 def _empty(folder: Path) -> None:

@@ -3,23 +3,17 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+from forager.config import durations
 from forager.errors import UsageError
 
-UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
-LONGEST_S = 3650 * UNITS_S["d"]
+LONGEST_S = 3650 * durations.UNITS_S["d"]
 
-_PART = r"(\d+(?:\.\d+)?)\s*([smhdw])"
-_DURATION = re.compile(rf"\s*(?:{_PART}\s*)+", re.IGNORECASE | re.ASCII)
 _WINDOW = re.compile(r"\s*(\d{1,2}:\d{2})\s*[-–]\s*(\d{1,2}:\d{2})\s*", re.ASCII)
 
 
 def parse_duration(text: str) -> float:
-    """Seconds. A number needs its unit: whether `90` are seconds or minutes only who typed it knows."""
-    if not _DURATION.fullmatch(text):
-        raise ValueError(f"{text!r} is no span of time; write it like 90s, 15m, 6h, 14d, 2w or 1d12h")
-    seconds = sum(
-        float(number) * UNITS_S[unit.lower()] for number, unit in re.findall(_PART, text, re.IGNORECASE | re.ASCII)
-    )
+    """Seconds, more than none and ten years at most."""
+    seconds = durations.parse_duration(text)
     if not 0 < seconds <= LONGEST_S:
         raise ValueError(f"{text!r} is too {'short' if not seconds else 'long: ten years is the most'}")
     return seconds

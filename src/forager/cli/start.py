@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from forager.errors import DatabaseUnreachableError
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.db.database import Database
-    from forager.settings import Settings
 
 T = TypeVar("T")
 LONGEST_TRY_S = 30.0
@@ -24,30 +24,31 @@ OURS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EI
 
 def begin(**flags: Any) -> "Settings":
     """Settings of this command, with its logs going to standard error at the chosen level. It is no longer root."""
-    from forager import observe, settings
+    from forager import observe
     from forager.cli.root import leave_root
+    from forager.config.loader import find_home, load
 
-    leave_root(settings.find_home(flags))
-    chosen = settings.load(flags)
-    observe.configure(level=chosen.log_level, as_json=chosen.log_format == "json")
+    leave_root(find_home(flags))
+    chosen = load(flags)
+    observe.configure(level=chosen.log.level, as_json=chosen.log.format == "json")
     _warn_ignored_file(chosen)
     return chosen
 
 
 def _warn_ignored_file(chosen: "Settings") -> None:
     """Once, and not by every process that this one starts."""
-    from forager import settings
     from forager.cli import output
+    from forager.config.loader import FILE_NAME, ignored_file
 
-    if IGNORED not in os.environ and (path := settings.ignored_file(chosen.home)):
+    if IGNORED not in os.environ and (path := ignored_file(chosen.home)):
         os.environ[IGNORED] = "1"
-        own = chosen.home / settings.FILE_NAME
+        own = chosen.home / FILE_NAME
         output.say(f"forager: {path} is ignored: settings come from {own}, and from a file named with --config.")
 
 
 def require_bucket(settings: "Settings") -> None:
     """A mistake about the bucket is heard of before the first page, and not when its body is lost."""
-    if settings.bodies is None:
+    if settings.storage.bucket is None:
         return
     from forager.storage.factory import check_bucket
 

@@ -1,6 +1,6 @@
-"""`forager settings`: every setting, its value, where that comes from, what it means. Passwords are never shown."""
+"""`forager settings`: each setting, its value, where that comes from, what it means. Passwords are never shown."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,54 +9,59 @@ from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
 
 if TYPE_CHECKING:
-    from forager.settings import Settings
+    from forager.config.settings import Settings
 
 MASK = "***"
+All = Annotated[bool, typer.Option("--all", "-a", help="List advanced settings that have their default, too.")]
 
 
 def register(app: typer.Typer) -> None:
     app.command("settings", cls=Command, rich_help_panel="Look after it")(show_settings)
 
 
-def show_settings(as_json: AsJson = False, home: Home = None) -> None:
-    """Show every setting, its value and where it comes from."""
+def show_settings(show_all: All = False, as_json: AsJson = False, home: Home = None) -> None:
+    """Show each setting, its value and where it comes from."""
     from forager.cli.start import begin
     from forager.config.native import describe_native
 
     rows = describe(begin(home=home), flags={"home"} if home else set())
+    shown = [row for row in rows if show_all or not row["is_advanced"] or row["source"] != "default"]
     if as_json:
-        output.write_json_list(rows)
+        output.write_json_list(shown)
     else:
-        _write_rows(rows)
+        _write_rows(shown)
         output.say(describe_native())
+        if len(shown) < len(rows):
+            output.say(
+                f"{len(rows) - len(shown)} advanced settings have their default; `forager settings --all` lists them."
+            )
 
 
 def describe(settings: "Settings", flags: set[str]) -> list[dict[str, Any]]:
-    """One row per setting, in the order of the class."""
-    from forager.settings import source_of
+    """Returns one row per setting, section by section."""
+    from forager.config.loader import source_of
+    from forager.config.settings import FIELDS, is_advanced
 
     return [
         {
-            "name": name,
-            "value": _value(name, getattr(settings, name)),
-            "source": "flag" if name in flags else source_of(name, home=settings.home),
+            "name": path,
+            "value": _value(path, settings),
+            "source": "flag" if path in flags else source_of(path, home=settings.home),
+            "is_advanced": is_advanced(path),
             "description": field.description,
         }
-        for name, field in type(settings).model_fields.items()
+        for path, field in FIELDS.items()
     ]
 
 
-def _value(name: str, value: Any) -> Any:
-    from forager.masking import mask_urls
-    from forager.settings import SECRETS
+def _value(path: str, settings: "Settings") -> Any:
+    from forager.config.settings import SECRETS, write_value
+    from forager.masking import mask_value
 
-    if name == "secret_key" and value:
-        return MASK
-    if name in SECRETS and value:
-        return mask_password(value)
-    if isinstance(value, tuple):
-        return [_value("", each) for each in value]
-    return value if value is None or isinstance(value, bool | int | float) else mask_urls(str(value))
+    value = settings.get(path)
+    if path in SECRETS and value:
+        return MASK if path == "secret_key" else mask_password(value)
+    return mask_value(write_value(path, value))
 
 
 def mask_password(url: str) -> str:

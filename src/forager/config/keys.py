@@ -6,7 +6,7 @@ import secrets
 from pathlib import Path
 
 from forager.config.cipher import PasswordCipher
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 SECRET_FILE = "secret.key"  # noqa: S105 (a name of a file)
 

@@ -15,7 +15,7 @@ from forager.cli.start import Noted, begin, note_on, whoami
 from forager.errors import ConfigurationError, UsageError
 
 if TYPE_CHECKING:
-    from forager.settings import Settings
+    from forager.config.settings import Settings
 
 SPELLING = {"downgrade": {"ignore_unknown_options": True}}
 """`-1` is a revision, and no flag."""
@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
 def status(as_json: AsJson = False, home: Home = None) -> None:
     """Show where the database is, its size and schema."""
     settings = begin(home=home)
-    facts = describe_external(settings) if settings.database_url else describe_embedded(settings)
+    facts = describe_external(settings) if settings.database.url else describe_embedded(settings)
     if as_json:
         return output.write_json(facts)
     width = max(map(len, facts))
@@ -60,9 +60,9 @@ def describe_external(settings: "Settings") -> dict[str, Any]:
 
     from forager.db.dsn import place_of
 
-    assert settings.database_url is not None
-    revision = asyncio.run(_revision(settings.database_url))
-    place = place_of(settings.database_url)
+    assert settings.database.url is not None
+    revision = asyncio.run(_revision(settings.database.url))
+    place = place_of(settings.database.url)
     return {"kind": "external", "place": place, "revision": revision, **_knows()}
 
 
@@ -92,7 +92,7 @@ def upgrade(home: Home = None) -> None:
     settings = begin(home=home)
     with _located(settings) as dsn:
         before = asyncio.run(_revision(dsn))
-        if settings.database_url is None:
+        if settings.database.url is None:
             asyncio.run(_open_once(settings))
         else:
             from forager.db import migrate
@@ -136,8 +136,8 @@ def _located(settings: "Settings") -> Iterator[str]:
     from forager.db import embedded, unfinished
 
     unfinished.refuse(settings.home)
-    if settings.database_url is not None:
-        yield settings.database_url
+    if settings.database.url is not None:
+        yield settings.database.url
         return
     seat = embedded.join(settings.home)
     try:
@@ -202,12 +202,12 @@ def url(home: Home = None) -> None:
     from forager.db.embedded.paths import Place
 
     settings = begin(home=home)
-    sys.stdout.write((settings.database_url or Place.of(settings.home).dsn) + "\n")
+    sys.stdout.write((settings.database.url or Place.of(settings.home).dsn) + "\n")
 
 
 def _own_server(settings: "Settings") -> "Settings":
-    if settings.database_url:
-        raise UsageError("The database is an external one (database_url is set); start and stop it where it lives.")
+    if settings.database.url:
+        raise UsageError("The database is an external one (database.url is set); start and stop it where it lives.")
     return settings
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import asyncpg
 
+from forager.config.settings import Settings
 from forager.db import embedded, migrate, schema, unfinished
 from forager.db.availability import Absence
 from forager.db.dsn import place_of
 from forager.db.pool import OLDEST_SERVER, close, close_pool, connect, open_pool
 from forager.errors import ConfigurationError
 from forager.observe import log
-from forager.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ async def open_database(
     Without `resets` sessions are not cleaned between two users of a connection. Only a restore opens what is not whole.
     """
     async with locate(settings, is_restoring=is_restoring) as dsn:
-        is_embedded = settings.database_url is None
-        keeps = settings.prepared_statements
+        is_embedded = settings.database.url is None
+        keeps = settings.database.prepared_statements
         description = await _prepare(dsn, application, is_embedded=is_embedded, keeps_statements=keeps)
         pool = await open_pool(
             dsn,
@@ -79,8 +79,8 @@ async def locate(settings: Settings, *, is_restoring: bool = False) -> AsyncIter
     finished."""
     if not is_restoring:
         unfinished.refuse(settings.home)
-    if settings.database_url is not None:
-        yield settings.database_url
+    if settings.database.url is not None:
+        yield settings.database.url
         return
     seat = await asyncio.to_thread(embedded.join, settings.home)
     try:

@@ -4,11 +4,11 @@ PostgreSQL does both by itself where much changed; this catches what changed slo
 that are locked are skipped, and no file is truncated, which would lock out readers for a moment.
 """
 
+from forager.config.settings import Settings
 from forager.db import statements
 from forager.scheduler import times
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.times import TimeOfDay
-from forager.settings import Settings
 
 SQL = statements.load("forager.db", "vacuum.sql")
 PAUSE = "2ms"
@@ -21,11 +21,11 @@ class VacuumJob(Job):
     loop = Loop.NIGHTLY
 
     def time_of_day(self, settings: Settings) -> TimeOfDay:
-        return times.parse(settings.vacuum_at)
+        return times.parse(settings.database.vacuum_schedule)
 
     async def run(self, context: JobContext) -> str:
-        if context.settings.vacuum_at == times.NEVER:
-            return "switched off by the setting vacuum_at"
+        if context.settings.database.vacuum_schedule == times.NEVER:
+            return "switched off by the setting database.vacuum_schedule"
         await context.connection.execute(SQL["be_gentle"], PAUSE)
         try:
             await context.connection.execute(SQL["vacuum"])

@@ -60,7 +60,6 @@ async def open_pool(
     statement_limit_s: float | None = None,
     keeps_statements: bool = True,
     resets: bool = True,
-    at_once: int = 1,
     greet: Callable[[Any], Awaitable[None]] | None = None,
 ) -> asyncpg.Pool:
     """A pool with one connection open, so that trouble shows here, and up to `size` later. `greet` sees each new one.
@@ -72,7 +71,7 @@ async def open_pool(
     """
 
     async def open_one(options: dict[str, Any]) -> asyncpg.Pool:
-        return await asyncpg.create_pool(dsn, min_size=at_once, max_size=size, init=partial(_welcome, greet), **options)
+        return await asyncpg.create_pool(dsn, min_size=1, max_size=size, init=partial(_welcome, greet), **options)
 
     with translate_errors(dsn):
         options = _options(application, idle_limit_s, statement_limit_s, keeps_statements=keeps_statements)

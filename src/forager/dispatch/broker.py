@@ -98,11 +98,11 @@ class Broker:
             return f"{place} refuses messages, as it does when its memory, its disk or a queue is full."
         code = getattr(error, "reply_code", None)
         if code in {403, 530}:
-            return f"{place} refuses the account or the virtual host of broker_url: look at both."
+            return f"{place} refuses the account or the virtual host of dispatch.broker_url: look at both."
         if code == 406:
             return (
                 f"A queue at {place} was made with other arguments ({getattr(error, 'reply_text', '')}):"
-                " delete it, or choose another queue_prefix."
+                " delete it, or choose another dispatch.queue_prefix."
             )
         return f"{place} does not answer ({type(error).__name__}); workers take domains from the database meanwhile."
 

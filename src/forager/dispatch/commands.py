@@ -117,14 +117,17 @@ def _at_the_broker(
     noted: Callable[[T], Noted | None] | None = None,
 ) -> T:
     settings = begin(home=home)
-    if settings.queue == "inline":
+    if settings.dispatch.mode == "inline":
         from forager.dispatch.service import NO_QUEUES
 
         raise UsageError(NO_QUEUES)
     from forager.dispatch.broker import open_broker
 
     async def once(pool: Any) -> T:
-        async with open_broker(settings.broker_url, settings.queue_prefix or "") as broker, pool.acquire() as conn:
+        async with (
+            open_broker(settings.dispatch.broker_url, settings.dispatch.queue_prefix or "") as broker,
+            pool.acquire() as conn,
+        ):
             return await ask(conn, broker)
 
     return repair(settings, "queue", once, noted=noted)

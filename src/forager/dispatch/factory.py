@@ -12,6 +12,8 @@ import os
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
+from forager.config.loader import load, to_environment
+from forager.config.settings import Settings
 from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.inbox import HOLD_S, MessageInbox, Verdict
 from forager.dispatch.message import ReplayHint
@@ -19,7 +21,6 @@ from forager.dispatch.names import Names
 from forager.interpreter import python_module
 from forager.observe import log
 from forager.runs.models import RunSpec
-from forager.settings import Settings, load, to_environment
 
 if TYPE_CHECKING:
     from forager.dispatch.broker import Broker
@@ -28,27 +29,27 @@ if TYPE_CHECKING:
 @contextlib.asynccontextmanager
 async def open_queue(settings: Settings) -> AsyncIterator["Broker | None"]:
     """For whoever sends; None: nobody listens. Dials when it is first asked."""
-    if settings.queue == "inline":
+    if settings.dispatch.mode == "inline":
         yield None
         return
     from forager.dispatch.broker import open_broker
 
-    async with open_broker(settings.broker_url, settings.queue_prefix or "") as broker:
+    async with open_broker(settings.dispatch.broker_url, settings.dispatch.queue_prefix or "") as broker:
         yield broker
 
 
 @contextlib.asynccontextmanager
 async def open_hints(settings: Settings, run: int, spec: RunSpec) -> AsyncIterator[MessageInbox | None]:
     """For a worker; None: it asks the database for its domains."""
-    if settings.queue == "inline":
+    if settings.dispatch.mode == "inline":
         yield None
         return
     from forager.dispatch.consumption import open_listener
 
     number = None if spec.is_standing else run
     desk = ReplayRunner(settings)
-    names = Names(settings.queue_prefix or "")
-    async with open_listener(settings.broker_url, names, run=number, on_replay=desk.take) as consumption:
+    names = Names(settings.dispatch.queue_prefix or "")
+    async with open_listener(settings.dispatch.broker_url, names, run=number, on_replay=desk.take) as consumption:
         desk.give = consumption.give
         try:
             yield consumption.inbox
@@ -80,7 +81,7 @@ class ReplayRunner:
         asyncio.get_running_loop().call_later(HOLD_S, self.give, key, Verdict.LATER)
 
     async def _do(self, key: str, replay: int) -> None:
-        environ = os.environ | to_environment(self._settings) | {"FORAGER_QUEUE": "inline"}
+        environ = os.environ | to_environment(self._settings) | {"FORAGER_DISPATCH_MODE": "inline"}
         command = python_module("forager", "replay", "--id", str(replay), "--json")
         try:
             process = await asyncio.create_subprocess_exec(
@@ -126,4 +127,4 @@ def __getattr__(name: str) -> Any:
     from forager.dispatch.celery_app import make_app
 
     settings = load()
-    return make_app(settings.broker_url, Names(settings.queue_prefix or ""))
+    return make_app(settings.dispatch.broker_url, Names(settings.dispatch.queue_prefix or ""))

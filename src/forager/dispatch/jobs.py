@@ -8,6 +8,7 @@ that a queue lost, because it was purged or its broker failed, are sent again to
 from collections.abc import Sequence
 from typing import Any
 
+from forager.config.settings import Settings
 from forager.dispatch import store
 from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.names import KINDS, Names
@@ -15,7 +16,6 @@ from forager.dispatch.store import Depth, ServedRun, Told
 from forager.domains.store import wake_due
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
-from forager.settings import Settings
 
 WINDOW = 1000
 """Open offers of one run, for each label that domains require of their workers."""
@@ -29,7 +29,7 @@ class DispatchJob(Job):
     loop = Loop.DISPATCH
 
     def is_enabled(self, settings: Settings) -> bool:
-        return settings.queue == "celery"
+        return settings.dispatch.mode == "celery"
 
     async def run(self, context: JobContext) -> str:
         conn, broker = context.connection, context.broker

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
+from forager.config.values import LABEL
 from forager.errors import UsageError
 from forager.fetch.models import Rendering
 from forager.images.models import ImagePolicy
 from forager.parsing.sites import AUTO, parsers
-from forager.settings import LABEL
 from forager.storage.policy import ContentPolicy
 
 DAY_S = 86_400.0

@@ -96,7 +96,7 @@ class BufferConfig:
     """When a batch is written, and how much may wait for that."""
 
     batch_pages: int
-    batch_ms: int
+    batch_interval_s: float
     buffer_pages: int
     buffer_bytes: int
 

@@ -28,7 +28,7 @@ from forager.politeness.pace import Throttle
 SECONDS_AHEAD = 10.0
 MOST_AHEAD = 128
 UNREACHABLE_COOLDOWNS_S = (300.0, 900.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0)
-"""The setting `cooldown_unreachable_s` is the longest."""
+"""The setting `cooldown.unreachable` is the longest."""
 
 
 class DomainQueue:

@@ -3,7 +3,7 @@
 Our own faults are never final: whatever is our blame is tried again, without an end.
 
 Quick tries stay inside one task (connection errors and 5xx, after 1, 2, 4 s with jitter). If they do not help the
-task closes and a new one is scheduled after 1, 2, 4 … minutes, until `max_retries`.
+task closes and a new one is scheduled after 1, 2, 4 … minutes, until `failures.max_retries`.
 """
 
 import random

@@ -94,7 +94,7 @@ class WriteBuffer:
         await self._arrived.wait()
         if not self._full.is_set():
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._config.batch_ms / 1000):
+                async with asyncio.timeout(self._config.batch_interval_s):
                     await self._full.wait()
 
     def interrupt(self) -> None:

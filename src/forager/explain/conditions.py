@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from forager.config.settings import Settings
 from forager.politeness.guard import AddressGuard, guard_from_settings
 from forager.runs.models import RunSpec, Scope
-from forager.settings import Settings
 
 DEFAULT_DEPTH = RunSpec(()).max_depth
 MOST_SEEDS = 3
@@ -132,14 +132,14 @@ def resume_command(run: int, spec: RunSpec) -> str:
 
 def build_fetch_policy(settings: Settings) -> FetchPolicy:
     return FetchPolicy(
-        robots_agent=settings.robots_agent,
-        delay_s=settings.delay_s,
-        unpaced_hosts=settings.unpaced_hosts,
+        robots_agent=settings.politeness.robots_agent,
+        delay_s=settings.politeness.delay,
+        unpaced_hosts=settings.politeness.no_delay_hosts,
         guard=guard_from_settings(settings),
-        dead_after_s=settings.dead_after_s,
-        max_domain_errors=settings.max_domain_errors,
-        max_unreachable=settings.max_unreachable,
-        adaptive_pace=settings.adaptive_pace,
-        breaker_failures=settings.breaker_failures,
-        breaker_reset_s=settings.breaker_reset_s,
+        dead_after_s=settings.worker.dead_after,
+        max_domain_errors=settings.failures.block_after,
+        max_unreachable=settings.failures.unreachable_after,
+        adaptive_pace=settings.politeness.adaptive_delay,
+        breaker_failures=settings.failures.breaker_failures,
+        breaker_reset_s=settings.failures.breaker_reset,
     )

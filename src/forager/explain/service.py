@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from forager.config.settings import Settings
 from forager.dispatch.jobs import DispatchJob
 from forager.explain.check import Verdict, check
 from forager.explain.deep_check import Deep, DeepOrder, check_deep
@@ -9,7 +10,6 @@ from forager.explain.repair import Mended, RepairOrder, carry_out
 from forager.retention.service import cold_folder, get_cold_bucket
 from forager.runtime.schedule import JOBS as ALL_JOBS
 from forager.search.jobs.server import SearchServerJob
-from forager.settings import Settings
 from forager.storage.factory import place_of
 
 SOMETIMES = frozenset({DispatchJob.name, SearchServerJob.name})
@@ -28,13 +28,13 @@ async def look(pool: Any, settings: Settings, *, deep: bool = False) -> list[Ver
 async def run_deep_check(pool: Any, settings: Settings) -> Deep:
     """A deep check, with what a repair needs of it."""
     order = DeepOrder(
-        place_of(settings), cold_folder(settings), get_cold_bucket(settings), JOBS, settings.robots_retention_s
+        place_of(settings), cold_folder(settings), get_cold_bucket(settings), JOBS, settings.retention.robots_requests
     )
     return await check_deep(pool, order)
 
 
 async def mend(pool: Any, settings: Settings, found: Deep, *, by: str) -> list[Mended]:
     """Carries out the plan for what a deep check found."""
-    refresh_s = settings.refresh_every_s if settings.refresh else None
-    order = RepairOrder(by, refresh_s, settings.cooldown_forbidden_s, place_of(settings), JOBS)
+    refresh_s = settings.refresh.interval if settings.refresh.enabled else None
+    order = RepairOrder(by, refresh_s, settings.cooldown.forbidden, place_of(settings), JOBS)
     return await carry_out(pool, found, order)

@@ -267,7 +267,7 @@ def resolve_delay(facts: DomainSnapshot, manners: FetchPolicy) -> tuple[float, s
     elif facts.spec is not None and facts.spec.delay_s is not None:
         delay_s, source = facts.spec.delay_s, f"asked for by run {row['run_id']}"
     else:
-        delay_s, source = manners.delay_s, "setting delay_s"
+        delay_s, source = manners.delay_s, "setting politeness.delay"
     if delay_s < LEAST_DELAY_S:
         delay_s, source = LEAST_DELAY_S, f"the least there is; {delay_s:g} s {source}"
     asked_s = max((_robots_delay(copy, manners.robots_agent) for copy in facts.origins), default=0.0)

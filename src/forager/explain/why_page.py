@@ -246,7 +246,7 @@ def _unlinked(page: PageSnapshot) -> str:
     named = " and ".join(f"{row['url']} ({things(row['links_count'], 'link')} taken)" for row in page.cut[:2])
     has = "has" if len(page.cut) == 1 else "have"
     return (
-        f"no link that was taken leads to it. {named} {has} more links than max_links_per_page allows, "
+        f"no link that was taken leads to it. {named} {has} more links than crawl.max_links_per_page allows, "
         "and it may be among the rest"
     )
 

@@ -11,7 +11,6 @@ from starlette.responses import StreamingResponse
 
 from forager.api.access import User, too_many
 from forager.api.problems import TooManyError, responses
-from forager.api.reads import replica_for, retry_on_primary
 from forager.api.reply import Stream, as_json
 from forager.api.types import LARGEST_ID, Moment, Name
 from forager.api.work import FREE_WITHIN_S, get_forager
@@ -139,16 +138,12 @@ async def _open(
     request: Request, stack: contextlib.AsyncExitStack, kind: export.Kind, filters: export.Filters
 ) -> AsyncIterator[dict[str, Any]]:
     """The first row is asked for before the answer begins, so that a bad filter is an error and no broken file."""
-    replica, limit_s = replica_for(request), get_forager(request).settings.api_statement_s
-    if replica is not None and not replica.keeps_rows:
-        replica = None  # vacuum would break it off, and rows that are sent cannot be asked for again
-    pool = get_forager(request).pool if replica is None else replica.pool
-    with retry_on_primary(replica, limit_s):
-        conn = await pool.acquire(timeout=FREE_WITHIN_S)
-        stack.push_async_callback(pool.release, conn, timeout=FREE_WITHIN_S)
-        await stack.enter_async_context(conn.transaction(isolation="repeatable_read", readonly=True))
-        rows = export.stream(conn, kind, filters)
-        first = await anext(rows, None)
+    pool = get_forager(request).pool
+    conn = await pool.acquire(timeout=FREE_WITHIN_S)
+    stack.push_async_callback(pool.release, conn, timeout=FREE_WITHIN_S)
+    await stack.enter_async_context(conn.transaction(isolation="repeatable_read", readonly=True))
+    rows = export.stream(conn, kind, filters)
+    first = await anext(rows, None)
 
     async def all_of_them() -> AsyncIterator[dict[str, Any]]:
         if first is not None:

@@ -81,7 +81,7 @@ async def open_client(
     """
     if not is_header_safe(user_agent):
         raise ConfigurationError(
-            f"{user_agent!a} cannot be sent as User-Agent: use printable ASCII in contact and user_agent"
+            f"{user_agent!a} cannot be sent as User-Agent: use printable ASCII in contact and fetch.user_agent"
         )
     proxies = GuardedResolver(check_proxy) if check_proxy else None
     resolver = GuardedResolver(check_address)

@@ -37,7 +37,7 @@ class RevisitPriceJob(Job):
         priced = last = 0
         while found := await cooldown.find_adaptive(conn, after=last, limit=BATCH):
             for portion in portions(found, most_pages=50_000, most_domains=BATCH):
-                prices = await _price(conn, portion, context.settings.delay_s)
+                prices = await _price(conn, portion, context.settings.politeness.delay)
                 await cooldown.set_prices(conn, prices)
                 priced += len(prices)
             last = found[-1].id

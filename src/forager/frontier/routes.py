@@ -15,6 +15,7 @@ from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.types import After, Body, Flag, Limit, Name, Number, Text, Url
 from forager.api.work import alone, change, get_forager, look, snapshot
+from forager.config.settings import Settings
 from forager.domains.routes.domains import seed_url
 from forager.engine import crash_marker
 from forager.engine.recovery import recover as take_over
@@ -26,7 +27,6 @@ from forager.seeds import add
 from forager.seeds.found import Seed, Tally, to_url
 from forager.seeds.sitemap_fetch import follow_sitemap
 from forager.seeds.validate import find_seed_error
-from forager.settings import Settings
 
 router = APIRouter(tags=["frontier"])
 MOST_SEEDS = 100_000
@@ -127,7 +127,7 @@ async def _add_urls(request: Request, who: Seeding, body: Urls, *, are_seeds: bo
         known = len(seeds) - would.pages
         return reply({**told, "new_domains": would.domains, "new_pages": would.pages, "known": known})
     async with change(request, who, LONGEST_S) as deed:
-        is_scored = settings.scheduling == "smart"
+        is_scored = settings.crawl.domain_order == "smart"
         done = await add.add_urls(deed.conn, seeds, source=body.source, is_scored=is_scored, are_seeds=are_seeds)
         await deed.note(
             "frontier.seed" if are_seeds else "frontier.add",
@@ -166,7 +166,10 @@ async def recover(request: Request, who: Admin, body: RecoverRequest | None = No
     async with change(request, who, LONGEST_S) as deed:
         freed = sorted(
             await take_over(
-                deed.conn, dead_after_s=silent_s, delay_s=settings.delay_s, notes=settings.home / crash_marker.FOLDER
+                deed.conn,
+                dead_after_s=silent_s,
+                delay_s=settings.politeness.delay,
+                notes=settings.home / crash_marker.FOLDER,
             )
         )
         await deed.note("frontier.recover", "frontier", silent_s=silent_s, domains=freed[:100])

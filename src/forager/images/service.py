@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from forager.config.settings import Settings
 from forager.engine.stop import StopRequest
 from forager.images import files as image_files
 from forager.images.backfill import backfill_images
@@ -9,7 +10,6 @@ from forager.images.files import CleanupPreview, ImageRule
 from forager.images.models import ImagePolicy
 from forager.scheduler.job import ACTOR
 from forager.scheduler.text import things
-from forager.settings import Settings
 from forager.storage.factory import place_of
 from forager.storage.usage import Rule
 
@@ -24,8 +24,8 @@ async def queue_wanted(
     settings = forager.settings
     return await backfill_images(
         forager.database,
-        by_default=settings.images == ImagePolicy.DOWNLOAD,
-        max_subdomains=settings.max_subdomains,
+        by_default=settings.images.policy == ImagePolicy.DOWNLOAD,
+        max_subdomains=settings.crawl.max_subdomains,
         run=run,
         name=name,
         is_stopped=lambda: stop is not None and stop.asked,
@@ -34,9 +34,9 @@ async def queue_wanted(
 
 def rule_of(settings: Settings) -> ImageRule:
     return ImageRule(
-        keep_s=settings.image_retention_s or None,
-        by_default=settings.images == ImagePolicy.DOWNLOAD,
-        refresh_every_s=settings.refresh_every_s if settings.refresh else None,
+        keep_s=settings.retention.images or None,
+        by_default=settings.images.policy == ImagePolicy.DOWNLOAD,
+        refresh_every_s=settings.refresh.interval if settings.refresh.enabled else None,
     )
 
 
@@ -50,9 +50,9 @@ async def sweep_images(conn: Any, settings: Settings) -> str:
 async def image_rules(conn: Any, settings: Settings) -> list[Rule]:
     """How long files of images stay, with what the next night would delete."""
     spare = await look_at_files(conn, settings)
-    kept_s, fresh_s = settings.image_retention_s, image_files.FRESH.total_seconds()
+    kept_s, fresh_s = settings.retention.images, image_files.FRESH.total_seconds()
     return [
-        Rule("images", "files of images last seen", kept_s, "deleted", "image_retention_s", spare.old_images),
+        Rule("images", "files of images last seen", kept_s, "deleted", "retention.images", spare.old_images),
         Rule("images", "files of images nobody refers to", fresh_s, "deleted", "", spare.unused_files),
     ]
 

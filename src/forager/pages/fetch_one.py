@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forager import clock
+from forager.config.settings import Settings
 from forager.engine.rendering import FAILED as RENDER_FAILED
 from forager.engine.rendering import RENDERED, RenderOptions, open_renderer
 from forager.errors import RobotsDeniedError, RobotsUnreachableError, SkippedError, TooManyRedirectsError
@@ -25,7 +26,6 @@ from forager.politeness.guard import guard_from_settings as guard_of
 from forager.robots.fetch import ask_robots, at_once
 from forager.robots.rules import Rules, Verdict, parse
 from forager.runs.models import RunSpec, Scope
-from forager.settings import Settings
 from forager.urls.domain import origin_of
 from forager.urls.resolve import resolve_links
 
@@ -82,11 +82,11 @@ async def fetch_one(settings: Settings, url: str, *, parser: str = "auto", rende
     async with open_client(
         user_agent=settings.agent_header,
         check_address=guard.check_ip,
-        timeout_s=settings.request_timeout_s,
-        connect_timeout_s=settings.connect_timeout_s,
-        max_bytes=settings.max_page_bytes,
-        patience=Patience(settings.first_byte_timeout_s, settings.stall_timeout_s, settings.slowest_bytes_per_s),
-        keeps_cookies=settings.cookies,
+        timeout_s=settings.fetch.timeout,
+        connect_timeout_s=settings.fetch.connect_timeout,
+        max_bytes=settings.fetch.max_page_size,
+        patience=Patience(settings.fetch.first_byte_timeout, settings.fetch.min_rate_window, settings.fetch.min_rate),
+        keeps_cookies=settings.fetch.cookies,
     ) as client:
         errand = _SingleFetch(settings, client, seen)
         await errand.follow(url)
@@ -120,7 +120,7 @@ class _SingleFetch:
         settings = self._settings
         async with open_renderer(
             self._client,
-            chromium=settings.chromium,
+            chromium=settings.browser.executable,
             user_agent=settings.agent_header,
             limits=browser_limits(settings),
         ) as renderer:
@@ -138,14 +138,14 @@ class _SingleFetch:
         self._seen.reading = replace(reading, flags=(*reading.flags, flag))
 
     async def _follow(self, url: str) -> None:
-        for _ in range(self._settings.max_redirects + 1):
+        for _ in range(self._settings.fetch.max_redirects + 1):
             fetched = await self._get(url)
             self._seen.fetched = fetched
             place = self._seen.hops[-1].location
             if place is None or not 300 <= fetched.status_code < 400:
                 return
             url = place
-        raise TooManyRedirectsError(f"more than {self._settings.max_redirects} redirects in a row")
+        raise TooManyRedirectsError(f"more than {self._settings.fetch.max_redirects} redirects in a row")
 
     async def _get(self, url: str) -> Fetched:
         rules = await self._rules_of(origin_of(url))
@@ -174,11 +174,16 @@ class _SingleFetch:
     async def _rules_of(self, origin: str) -> Rules:
         if origin not in self._rules:
             copy = await ask_robots(
-                self._client, 0, origin, ttl_s=self._settings.robots_ttl_s, turn=at_once, waits_s=ROBOTS_TRIES_S
+                self._client,
+                0,
+                origin,
+                ttl_s=self._settings.politeness.robots_ttl,
+                turn=at_once,
+                waits_s=ROBOTS_TRIES_S,
             )
             if copy.error is not None:
                 raise RobotsUnreachableError(f"{origin}/robots.txt could not be had: {copy.error}")
-            self._rules[origin] = parse(copy.text or "").rules_for(self._settings.robots_agent)
+            self._rules[origin] = parse(copy.text or "").rules_for(self._settings.politeness.robots_agent)
         return self._rules[origin]
 
 
@@ -188,12 +193,12 @@ def _parse_page(seen: Seen, settings: Settings, parser: str) -> None:
     page_parser.warm_up()
     began = clock.monotonic()
     more: dict[str, Any] = {"parser_name": parser}
-    words, agent = settings.keyword_words, settings.robots_agent
+    words, agent = settings.search.words_per_page, settings.politeness.robots_agent
     seen.reading = page_parser.read(fetched, keyword_words=words, robots_agent=agent, **more)
     seen.read_ms = _elapsed_ms(began)
     seen.detected = detect(select_sample(seen.reading.text))
     reach = Reach.of(RunSpec((fetched.url,), Scope.ANY))
-    selector = Selector(reach, max_links_per_page=settings.max_links_per_page)
+    selector = Selector(reach, max_links_per_page=settings.crawl.max_links_per_page)
     seen.selection = selector.select(seen.reading, Target(0, 0, 0, 0, fetched.url, 0, 0, 0))
 
 

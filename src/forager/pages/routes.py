@@ -106,7 +106,7 @@ async def list_visits(request: Request, _who: User, page: PathId, limit: Limit =
 async def configure_page(request: Request, who: Admin, page: PathId, body: PageChanges) -> Response:
     """How often one page is visited again."""
     settings = get_forager(request).settings
-    rest_s = settings.refresh_every_s if settings.refresh else None
+    rest_s = settings.refresh.interval if settings.refresh.enabled else None
     async with change(request, who) as deed:
         url = (await page_queries.get_page(deed.conn, page))["url"]
         done = await page_service.set_page_frequency(

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+from forager.config.settings import Settings
 from forager.errors import AddressBlockedError
-from forager.settings import Settings
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -144,14 +144,16 @@ class AddressGuard:
         if any(ip in network for network in self._networks):
             return None
         if kind := kind_of(ip):
-            return f"{ip} is {kind}; add it to allow_networks to crawl it."
+            return f"{ip} is {kind}; add it to fetch.allow_networks to crawl it."
         if self._is_anonymous:
             return (
                 f"{ip} is a public address, and no contact is set; set FORAGER_CONTACT to crawl other people's sites."
             )
         if port not in self._ports:
             listed = ", ".join(map(str, sorted(self._ports)))
-            return f"Port {port} of {ip} is none of the allowed ones ({listed}); add it to allow_ports to crawl it."
+            return (
+                f"Port {port} of {ip} is none of the allowed ones ({listed}); add it to fetch.allow_ports to crawl it."
+            )
         return None
 
 
@@ -182,4 +184,6 @@ def host_as_ip(host: str) -> Address | None:
 
 
 def guard_from_settings(settings: Settings) -> AddressGuard:
-    return AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None)
+    return AddressGuard(
+        settings.fetch.allow_networks, settings.fetch.allow_ports, is_anonymous=settings.contact is None
+    )

@@ -19,8 +19,8 @@ FEW_DOMAINS, MANY_DOMAINS = 20, 100
 
 
 LEAST_DELAY_S = 0.05
-"""Between two requests to one domain, whatever a flag, a setting or the domain's own delay says: only `unpaced_hosts`
-takes the pace away."""
+"""Between two requests to one domain, whatever a flag, a setting or the domain's own delay says: only
+`politeness.no_delay_hosts` takes the pace away."""
 
 
 def clamp_delay(delay_s: float) -> float:

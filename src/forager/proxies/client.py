@@ -11,6 +11,7 @@ from typing import Any
 from forager import clock
 from forager.config.cipher import PasswordCipher
 from forager.config.keys import get_cipher
+from forager.config.settings import Settings
 from forager.db.database import Database, open_database
 from forager.db.embedded.paths import Place
 from forager.domains.store import find_domains
@@ -21,7 +22,6 @@ from forager.fetch.models import Fetched
 from forager.proxies import store
 from forager.proxies.pool import ProxyPool
 from forager.proxies.registry import ProxyRegistry
-from forager.settings import Settings
 from forager.urls.domain import domain_of
 
 PATIENCE_S = 10.0
@@ -92,7 +92,7 @@ class Ways:
 async def open_proxied_client(settings: Settings, client: Client, command: str) -> AsyncIterator[Ways]:
     """A home that never had a database has no proxies, and gets none for a question."""
     vault = get_cipher(settings)
-    if settings.database_url is None and not Place.of(settings.home).data.exists():
+    if settings.database.url is None and not Place.of(settings.home).data.exists():
         yield Ways(client, None, vault)
         return
     async with open_database(settings, size=1, application=f"forager {command}") as database:

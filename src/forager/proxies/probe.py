@@ -5,27 +5,29 @@ from collections.abc import Sequence
 
 from forager.config.cipher import PasswordCipher
 from forager.config.keys import get_cipher
+from forager.config.settings import Settings
 from forager.errors import ConfigurationError, ProxyError, VisitError
 from forager.fetch.client import Client, open_client
 from forager.politeness.guard import AddressGuard
 from forager.politeness.proxy_rule import proxy_rule
 from forager.proxies.models import Proxy
 from forager.proxies.store import Probed, ProbeRow
-from forager.settings import Settings
 
 MOST_AT_ONCE = 32
 
 
 async def probe(settings: Settings, rows: Sequence[ProbeRow]) -> list[Probed]:
     """Each with what is wrong with it, or None. Never raises for what a proxy does."""
-    guard = AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None)
+    guard = AddressGuard(
+        settings.fetch.allow_networks, settings.fetch.allow_ports, is_anonymous=settings.contact is None
+    )
     vault, slots = get_cipher(settings), asyncio.Semaphore(MOST_AT_ONCE)
     async with open_client(
         user_agent=settings.agent_header,
         check_address=guard.check_ip,
-        check_proxy=proxy_rule(settings.allow_networks),
-        timeout_s=settings.request_timeout_s,
-        connect_timeout_s=settings.connect_timeout_s,
+        check_proxy=proxy_rule(settings.fetch.allow_networks),
+        timeout_s=settings.fetch.timeout,
+        connect_timeout_s=settings.fetch.connect_timeout,
         max_bytes=1,
     ) as client:
 

@@ -274,7 +274,7 @@ async def advise_pool(
     per_proxy: Annotated[float | None, Query(ge=0.001, le=1e9, allow_inf_nan=False)] = None,
 ) -> Response:
     """How a pool does, and how large it should be."""
-    delay_s = get_forager(request).settings.delay_s
+    delay_s = get_forager(request).settings.politeness.delay
     async with look(request) as conn:
         return listed(
             await control.recommend(
@@ -286,7 +286,7 @@ async def advise_pool(
 @router.get("/api/proxies/advice", response_model=Listed[models.Advice], responses=responses())
 async def advise_all(request: Request, _who: User) -> Response:
     """How all pools do."""
-    delay_s = get_forager(request).settings.delay_s
+    delay_s = get_forager(request).settings.politeness.delay
     async with look(request) as conn:
         return listed(await control.recommend(conn, None, delay_s=delay_s))
 

@@ -20,11 +20,11 @@ from forager.cli.table import number, prose
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.engine.stop import StopRequest
     from forager.replay.diff import Tally
     from forager.replay.runner import Replayed
     from forager.replay.service import ReplayOrder, Stored
-    from forager.settings import Settings
 
 INTERRUPTED = 11
 WHICH, HOW = "Which pages", "How"
@@ -197,7 +197,7 @@ class _Order:
         if self._task is None:
             return ReplayOrder(**self._given, into=into)
         async with forager.pool.acquire() as conn:
-            order = await of_task(conn, self._task, default_policy=forager.settings.content_policy)
+            order = await of_task(conn, self._task, default_policy=forager.settings.storage.content_policy)
         return replace(order, parser=self._given["parser"], into=into)
 
 

@@ -105,7 +105,7 @@ async def look(forager: "Forager", order: ReplayOrder) -> Stored:
 
     async def ask(conn: Any) -> Stored:
         matches = await control.resolve(conn, order)
-        return await control.count_stored(conn, order, matches, default_policy=forager.settings.content_policy)
+        return await control.count_stored(conn, order, matches, default_policy=forager.settings.storage.content_policy)
 
     return await in_transaction(forager.database, ask)
 
@@ -120,7 +120,7 @@ async def replay(
 ) -> Replayed:
     """To its end, or until asked to stop; the same order goes on then. Where there is a queue, a worker does it."""
     stored = await look(forager, order)
-    if forager.settings.queue == "celery":
+    if forager.settings.dispatch.mode == "celery":
         from forager.replay.queue import by_a_worker
 
         done = await by_a_worker(forager, order, by=by, stop=stop, on_progress=partial(_show, on_progress, stored))
@@ -251,7 +251,7 @@ class _ReplayRun:
     def _select(self, row: Row, reading: Reading, target: Target, selector: Selector) -> Selection:
         """As a visit does it; but files of images are queued afterwards, where they are wanted."""
         selection = selector.select(reading, target)
-        if (row["images_policy"] or self._forager.settings.images) == ImagePolicy.NONE:
+        if (row["images_policy"] or self._forager.settings.images.policy) == ImagePolicy.NONE:
             return selection
         return replace(selection, images=selector.see(reading, target))
 
@@ -262,7 +262,7 @@ class _ReplayRun:
 
     async def _parse_page(self, row: Row, fetched: Fetched) -> Reading:
         settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
-        words, agent = settings.keyword_words, settings.robots_agent
+        words, agent = settings.search.words_per_page, settings.politeness.robots_agent
         if row["crashes"]:
             config = ParserConfig(words, agent)
             reading = await read_isolated(fetched, config, parser_name=parser, most_starts=MOST_STARTS)
@@ -291,7 +291,7 @@ class _ReplayRun:
         spec: RunSpec | None = await self._in_transaction(lambda conn: stats.find_run(conn, run))
         if spec is None:
             return None
-        selector = Selector(await read_reach(database, run, spec), max_links_per_page=settings.max_links_per_page)
+        selector = Selector(await read_reach(database, run, spec), max_links_per_page=settings.crawl.max_links_per_page)
         order = build_worker_config(settings, run, spec, workers=1)
         writer = Writer(database, order, DomainQueues())
         desk = ImageRecorder(database, run=run, max_subdomains=order.frontier.max_subdomains, remembered=MOST_IMAGES)
@@ -384,7 +384,7 @@ def _list_products(again: _ReplayedPage, page_ids: Mapping[bytes, int]) -> list[
 
 async def restart_parsing(forager: "Forager", task: int, *, by: str) -> Replayed:
     """The page of one task, from its stored body. Raises NotStoredError where the policy kept none."""
-    policy = forager.settings.content_policy
+    policy = forager.settings.storage.content_policy
     order = await in_transaction(forager.database, partial(control.of_task, task=task, default_policy=policy))
     return await replay(forager, order, by=by, stop=StopRequest())
 
@@ -397,7 +397,7 @@ async def refetch(forager: "Forager", order: ReplayOrder, *, by: str, dry: bool)
         if dry:
             return await reread.count_requeued(conn, **matches._asdict())
         settings = forager.settings
-        rest_s = settings.refresh_every_s if settings.refresh else None
+        rest_s = settings.refresh.interval if settings.refresh.enabled else None
         return await control.requeue(conn, matches, by=by, refresh_every_s=rest_s)
 
     return await in_transaction(forager.database, once)

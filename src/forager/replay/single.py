@@ -6,11 +6,11 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from forager.config.loader import to_environment
 from forager.engine.transaction_retry import in_transaction
 from forager.errors import ForagerError
 from forager.interpreter import python_module
 from forager.replay.service import of_task
-from forager.settings import to_environment
 
 if TYPE_CHECKING:
     from forager.instance import Forager
@@ -22,7 +22,7 @@ PATIENCE_S = 10.0
 async def replay_task(forager: "Forager", task: int) -> dict[str, Any]:
     """What `forager replay --task` reports. Refuses an unknown task, and one of which no body was kept."""
     settings = forager.settings
-    check = partial(of_task, task=task, default_policy=settings.content_policy)
+    check = partial(of_task, task=task, default_policy=settings.storage.content_policy)
     await in_transaction(forager.database, check, give_up_after_s=PATIENCE_S)
     command = python_module("forager", "replay", "--task", str(task), "--json", "--unnoted")
     environ = os.environ | to_environment(settings)

@@ -70,7 +70,7 @@ def copy(there: BucketFolder, folder: Path, name: str, sha256: bytes | None) -> 
     if there.look(name) is not None and there.digest(name) != sha256:
         raise StoreError(
             f"{there}/{name} is there already and is not ours: give each instance a bucket or folder of its own"
-            " (cold_bucket). Nothing is lost: what has no copy stays in the database.",
+            " (archive.bucket). Nothing is lost: what has no copy stays in the database.",
             "taken",
         )
     manifest = cold_file.manifest_path(folder / name)

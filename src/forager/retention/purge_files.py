@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from forager import clock
 from forager.accounts.identity import Who
+from forager.config.settings import Settings
 from forager.retention.purge_record import PurgeOrder
-from forager.settings import Settings
 from forager.storage.factory import place_of
 
 
@@ -15,9 +15,9 @@ def order_of(settings: Settings, *, who: Who, reason: str, is_trial: bool) -> Pu
         who,
         reason,
         is_trial,
-        settings.dead_after_s,
-        refresh_every_s=settings.refresh_every_s if settings.refresh else None,
-        refused_rest_s=settings.cooldown_forbidden_s,
+        settings.worker.dead_after,
+        refresh_every_s=settings.refresh.interval if settings.refresh.enabled else None,
+        refused_rest_s=settings.cooldown.forbidden,
     )
 
 

@@ -14,7 +14,7 @@ class RetentionRule(Row):
     what: str = Field(examples=["requests for robots.txt"])
     kept_s: float
     then: str = Field(examples=["deleted"])
-    setting: str = Field(examples=["robots_retention_s"])
+    setting: str = Field(examples=["retention.robots_requests"])
     due: int | None = Field(description="Rows whose time has come; null where nobody counted them.")
 
 

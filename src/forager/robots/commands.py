@@ -12,7 +12,7 @@ from forager.errors import AddressBlockedError
 from forager.seeds.commands.arguments import require_contact
 
 if TYPE_CHECKING:
-    from forager.settings import Settings
+    from forager.config.settings import Settings
 from forager.cli.inputs import Json, bytes_of, normal_url
 
 
@@ -33,7 +33,7 @@ def robots(
     """Say whether robots.txt allows a URL, and by which line."""
     target = normal_url(url)
     settings = begin()
-    name = agent or settings.robots_agent
+    name = agent or settings.politeness.robots_agent
     if file is not None:
         answer = {"source": str(file), **judge(bytes_of(file), name, url)}
     else:
@@ -79,15 +79,15 @@ async def _check_site_robots(settings: "Settings", agent: str, url: str) -> dict
         open_client(
             user_agent=settings.agent_header,
             check_address=guard.check_ip,
-            check_proxy=proxy_rule(settings.allow_networks),
-            timeout_s=settings.request_timeout_s,
-            connect_timeout_s=settings.connect_timeout_s,
-            max_bytes=settings.max_page_bytes,
+            check_proxy=proxy_rule(settings.fetch.allow_networks),
+            timeout_s=settings.fetch.timeout,
+            connect_timeout_s=settings.fetch.connect_timeout,
+            max_bytes=settings.fetch.max_page_size,
         ) as client,
         open_proxied_client(settings, client, "robots") as ways,
     ):
         try:
-            copy = await ask_robots(ways, 0, origin, ttl_s=settings.robots_ttl_s, turn=at_once, waits_s=())
+            copy = await ask_robots(ways, 0, origin, ttl_s=settings.politeness.robots_ttl, turn=at_once, waits_s=())
             text, status_code, error = copy.text, copy.status_code, copy.error
         except AddressBlockedError as refusal:
             text, status_code, error = None, None, str(refusal)

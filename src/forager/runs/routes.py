@@ -86,7 +86,7 @@ async def start_run(request: Request, who: Seeding, body: RunOrder) -> Response:
         scope=body.scope,
         include=tuple(body.include),
         exclude=tuple(body.exclude),
-        max_depth=settings.max_depth if body.max_depth is None else body.max_depth,
+        max_depth=settings.crawl.max_depth if body.max_depth is None else body.max_depth,
         max_pages=body.max_pages,
         max_pages_per_domain=body.max_pages_per_domain,
         delay_s=body.delay_s,
@@ -97,7 +97,7 @@ async def start_run(request: Request, who: Seeding, body: RunOrder) -> Response:
     if body.dry_run:
         return reply(ordered, 201)
     async with change(request, who, 60.0) as deed:
-        run = await control.order_run(deed.conn, spec, by=deed.by, is_scored=settings.scheduling == "smart")
+        run = await control.order_run(deed.conn, spec, by=deed.by, is_scored=settings.crawl.domain_order == "smart")
         await deed.note("run.start", "run", run, seeds=seeds[:10], scope=body.scope.value)
     return reply(ordered | {"run": run}, 201)
 

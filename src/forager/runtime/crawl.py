@@ -10,6 +10,7 @@ from typing import Any
 from forager import clock
 from forager.accounts import audit
 from forager.accounts.identity import operator
+from forager.config.loader import to_environment
 from forager.db.database import Database
 from forager.engine.crash_marker import FOLDER
 from forager.engine.recovery import recover
@@ -24,7 +25,6 @@ from forager.runs.models import Holder, Progress, RunEnd, RunReport, RunSpec
 from forager.runs.report import read_progress, read_report
 from forager.runs.start import start_run
 from forager.seeds.service import NO_LIST, OnLoaded, SeedList, start_long_run
-from forager.settings import to_environment
 from forager.stats import seals
 from forager.stats import store as stats
 
@@ -60,7 +60,7 @@ async def crawl(
     long one. `on_held` gets the workers of other runs that have yet to hand its domains over."""
     database, settings = forager.database, forager.settings
     await recovery(forager, spec, give_up_after_s=START_WITHIN_S)()
-    is_scored = settings.scheduling == "smart"
+    is_scored = settings.crawl.domain_order == "smart"
     if listed.is_long:
         run, spec = await start_long_run(
             database, spec, listed, by=by, is_scored=is_scored, stop=stop, on_loaded=on_loaded
@@ -127,8 +127,8 @@ async def carry_out(
 
 def recovery(forager: Forager, spec: RunSpec, *, give_up_after_s: float | None = None) -> Callable[[], Awaitable[None]]:
     settings = forager.settings
-    notes, delay_s = settings.home / FOLDER, spec.delay_or(settings.delay_s)
-    work = partial(recover, dead_after_s=settings.dead_after_s, delay_s=delay_s, notes=notes)
+    notes, delay_s = settings.home / FOLDER, spec.delay_or(settings.politeness.delay)
+    work = partial(recover, dead_after_s=settings.worker.dead_after, delay_s=delay_s, notes=notes)
 
     async def put_right() -> None:
         await in_transaction(forager.database, work, give_up_after_s=give_up_after_s)
@@ -165,7 +165,7 @@ async def _index_pages(forager: Forager, stop: StopRequest) -> None:
                 if (await index.index_batch(conn, CONFIGS)).pages < index.PORTION:
                     break
             await index.tidy(conn)
-            if forager.settings.search_backend != "postgres":
+            if forager.settings.search.backend != "postgres":
                 await sync_server(conn, forager.settings, within_s=SEARCHABLE_S)
     except Exception as trouble:  # the pages are safe; that they are not found yet is no reason to fail
         log().warning("pages not indexed", action="index.failed", error=repr(trouble))

@@ -10,6 +10,7 @@ from forager.accounts.jobs import SessionsJob
 from forager.alerts.jobs import AlertsJob
 from forager.alerts.service import note_absence
 from forager.backup.jobs import BackupJob
+from forager.config.settings import Settings
 from forager.db.cancelled import give_up_if_cancelled
 from forager.db.jobs import VacuumJob
 from forager.dispatch.factory import open_queue
@@ -32,7 +33,6 @@ from forager.scheduler.job import ACTOR, Job, Loop
 from forager.scheduler.scheduler import JobRun, JobScheduler
 from forager.search.jobs.index import IndexJob
 from forager.search.jobs.server import SearchServerJob
-from forager.settings import Settings
 from forager.stats.jobs.errors import ErrorsJob
 from forager.stats.jobs.rollup import RollupJob
 from forager.stats.jobs.seal import SealJob

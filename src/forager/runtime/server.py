@@ -10,13 +10,14 @@ from typing import Any
 
 import uvicorn
 
+from forager.config.loader import to_environment
+from forager.config.settings import Settings
 from forager.engine.child_process import Child
 from forager.engine.stop import StopRequest
 from forager.errors import ConfigurationError
 from forager.interpreter import python_module
 from forager.runtime.connections import ConnectionLimits, ConnectionTable, EventLog
 from forager.runtime.http_protocol import protocol_for
-from forager.settings import Settings, to_environment
 
 KEEP_ALIVE_S = 30
 GRACE_S = 5
@@ -43,7 +44,7 @@ def bind(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
         listening.close()
         reason = (error.strerror or str(error)).lower()
         raise ConfigurationError(
-            f"The API cannot listen on {host}:{port}: {reason}. Choose another with --port or api_port."
+            f"The API cannot listen on {host}:{port}: {reason}. Choose another with --port or api.port."
         ) from None
     listening.setblocking(False)
     return listening
@@ -110,9 +111,9 @@ async def answers(host: str, port: int, *, within_s: float) -> bool:
 
 def limits_of(settings: Settings) -> ConnectionLimits:
     return ConnectionLimits(
-        in_all=settings.api_clients,
-        per_address=settings.api_clients_per_address,
-        trusted=settings.trusted_proxies,
+        in_all=settings.api.max_clients,
+        per_address=settings.api.max_clients_per_address,
+        trusted=settings.api.trusted_proxies,
     ).within_handles()
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from forager.accounts import session_cache
 from forager.accounts.limiter import Ledger
 from forager.accounts.session_cache import NullCache, SessionCache
+from forager.config.settings import Settings
 from forager.frontier.url_cache import UNSHARED, SharedPages
-from forager.settings import Settings
 
 if TYPE_CHECKING:
     from forager.cache.server import Server
@@ -54,7 +54,7 @@ class Sharing:
 
 @contextlib.asynccontextmanager
 async def open_sharing(settings: Settings, pool: Any) -> AsyncIterator[Sharing]:
-    if settings.redis_url is None:
+    if settings.redis.url is None:
         yield Sharing()
         return
     from forager.cache.counts import RedisCounts
@@ -64,7 +64,7 @@ async def open_sharing(settings: Settings, pool: Any) -> AsyncIterator[Sharing]:
     from forager.cache.sessions import RedisSessionCache
     from forager.cache.urls import RedisKnown
 
-    async with open_server(settings.redis_url) as server:
+    async with open_server(settings.redis.url) as server:
         era = Era(pool)
         counts, latest = RedisCounts(server, era), RedisLatest(server, era)
         others = RedisSessionCache(server, era, lasts_s=session_cache.REMEMBERED_S)

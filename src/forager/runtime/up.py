@@ -17,6 +17,8 @@ from typing import Any
 import asyncpg
 
 from forager import clock
+from forager.config.loader import to_environment
+from forager.config.settings import Settings
 from forager.domains.store import adopt_strays
 from forager.engine.child_process import Child
 from forager.engine.stop import StopRequest
@@ -30,7 +32,6 @@ from forager.runs.service import continuous_spec
 from forager.runtime import server as serve
 from forager.runtime.crawl import carry_out, recovery
 from forager.runtime.schedule import run_scheduler
-from forager.settings import Settings, to_environment
 from forager.stats import store as stats
 from forager.stats.processes import get_process_key, is_gone
 from forager.stats.store import read_clock
@@ -102,7 +103,7 @@ class ProcessSupervisor:
 
     async def _work(self) -> None:
         settings = self._forager.settings
-        spec = continuous_spec(max_depth=settings.max_depth)
+        spec = continuous_spec(max_depth=settings.crawl.max_depth)
         put_right = recovery(self._forager, spec)
         await put_right()
         self.run = await self._hold_run(spec)

@@ -11,6 +11,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from forager.config.keys import get_cipher
+from forager.config.settings import Settings
 from forager.db.database import Database, open_database
 from forager.dispatch.factory import open_hints
 from forager.domains.store import Keeping
@@ -60,7 +61,6 @@ from forager.runs.models import RunSpec
 from forager.runs.scope import read_reach
 from forager.runs.service import continuous_spec
 from forager.runtime.shared_state import open_sharing
-from forager.settings import Settings
 from forager.stats import store as stats
 from forager.storage.factory import open_body_store, place_of
 
@@ -75,10 +75,10 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
     name = f"forager worker {os.getpid()}"
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
     # in its memory whose ids the database gives out again: pages were lost and counters broken in every kill test.
-    limit_s = settings.dead_after_s
-    parser_config, pauses = ParserConfig(settings.keyword_words, settings.robots_agent), Pauses()
+    limit_s = settings.worker.dead_after
+    parser_config, pauses = ParserConfig(settings.search.words_per_page, settings.politeness.robots_agent), Pauses()
     async with (
-        open_pool(parser_config, settings.readers, pauses=pauses, stop=stop) as parsers,
+        open_pool(parser_config, settings.worker.parser_processes, pauses=pauses, stop=stop) as parsers,
         preload_parsers(parsers) as is_warm,
         open_database(settings, size=4, application=name, idle_limit_s=limit_s, resets=False) as database,
     ):
@@ -89,8 +89,8 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
             raise NotFoundError(f"There is no run {run}; `forager runs` lists them.")
         _configure_gc()
         reach = await read_reach(database, run, spec)
-        networks = (*settings.allow_networks, *spec.allow_networks)
-        guard = AddressGuard(networks, settings.allow_ports, is_anonymous=settings.contact is None)
+        networks = (*settings.fetch.allow_networks, *spec.allow_networks)
+        guard = AddressGuard(networks, settings.fetch.allow_ports, is_anonymous=settings.contact is None)
         async with (
             _open_pipeline(settings, spec, guard, reach, parsers, pauses=pauses, stop=stop) as pipeline,
             open_sharing(settings, database.pool) as sharing,
@@ -124,7 +124,7 @@ def build_recorders(database: Database, config: WorkerConfig, pools: WorkerPools
 
 async def _join_continuous_run(settings: Settings, database: Database) -> int:
     """Where no `forager up` has made it yet, we do."""
-    spec = continuous_spec(max_depth=settings.max_depth)
+    spec = continuous_spec(max_depth=settings.crawl.max_depth)
     return await in_transaction(database, partial(stats.hold_standing_run, spec=spec, by="forager worker"))
 
 
@@ -161,33 +161,36 @@ async def _open_pipeline(
 ) -> AsyncIterator[Pipeline]:
     with open_crash_marker(settings.home / FOLDER) as crash_marker, open_body_store(settings) as body_store:
         async with (
-            Decoder.open(max_pixels=settings.max_image_pixels) as decoder,
+            Decoder.open(max_pixels=settings.images.max_pixels) as decoder,
             open_client(
                 user_agent=settings.agent_header,
                 check_address=guard.check_ip,
-                check_proxy=proxy_rule((*settings.allow_networks, *spec.allow_networks)),
-                timeout_s=settings.request_timeout_s,
-                connect_timeout_s=settings.connect_timeout_s,
-                max_bytes=settings.max_page_bytes,
+                check_proxy=proxy_rule((*settings.fetch.allow_networks, *spec.allow_networks)),
+                timeout_s=settings.fetch.timeout,
+                connect_timeout_s=settings.fetch.connect_timeout,
+                max_bytes=settings.fetch.max_page_size,
                 patience=Patience(
-                    settings.first_byte_timeout_s, settings.stall_timeout_s, settings.slowest_bytes_per_s
+                    settings.fetch.first_byte_timeout, settings.fetch.min_rate_window, settings.fetch.min_rate
                 ),
-                keeps_cookies=settings.cookies,
+                keeps_cookies=settings.fetch.cookies,
             ) as client,
             open_renderer(
-                client, chromium=settings.chromium, user_agent=settings.agent_header, limits=browser_limits(settings)
+                client,
+                chromium=settings.browser.executable,
+                user_agent=settings.agent_header,
+                limits=browser_limits(settings),
             ) as renderer,
         ):
-            words, agent = settings.keyword_words, settings.robots_agent
+            words, agent = settings.search.words_per_page, settings.politeness.robots_agent
             isolated = partial(read_isolated, config=ParserConfig(words, agent), pauses=pauses, stop=stop)
             yield Pipeline(
                 client=client,
                 parser=parsers or InlineParser(_inline_parser(words, agent), isolated, crash_marker),
-                selector=Selector(reach, max_links_per_page=settings.max_links_per_page),
-                max_redirects=settings.max_redirects,
+                selector=Selector(reach, max_links_per_page=settings.crawl.max_links_per_page),
+                max_redirects=settings.fetch.max_redirects,
                 body_store=body_store,
                 image_files=ImageStorage(
-                    decoder, place_of(settings), max_bytes=settings.max_image_bytes, pauses=pauses, stop=stop
+                    decoder, place_of(settings), max_bytes=settings.images.max_size, pauses=pauses, stop=stop
                 ),
                 renderer=renderer,
             )
@@ -218,55 +221,62 @@ def _inline_parser(keyword_words: int, robots_agent: str) -> Callable[..., Readi
 
 def build_worker_config(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerConfig:
     return WorkerConfig(
-        run=RunConfig(run, spec, workers, settings.worker_labels),
+        run=RunConfig(run, spec, workers, settings.worker.labels),
         lease=LeaseConfig(
-            lease_s=settings.lease_s,
-            heartbeat_s=settings.heartbeat_s,
-            dead_after_s=settings.dead_after_s,
-            max_domains=max_domains(settings.max_domains_per_worker),
-            lease_pages=settings.lease_pages if settings.budget else None,
-            lease_budget_s=settings.lease_budget_s if settings.budget else None,
+            lease_s=settings.worker.lease,
+            heartbeat_s=settings.worker.heartbeat,
+            dead_after_s=settings.worker.dead_after,
+            max_domains=max_domains(settings.worker.max_domains),
+            lease_pages=settings.worker.lease_max_pages,
+            lease_budget_s=settings.worker.lease_max_time,
             keeping=Keeping(
-                most_returns=settings.max_blocked_returns,
-                refresh_every_s=settings.refresh_every_s if settings.refresh else None,
-                is_scored=settings.scheduling == "smart",
+                most_returns=settings.failures.max_unblocks,
+                refresh_every_s=settings.refresh.interval if settings.refresh.enabled else None,
+                is_scored=settings.crawl.domain_order == "smart",
             ),
         ),
         pacing=PacingConfig(
-            delay_s=spec.delay_or(settings.delay_s),
-            max_concurrent_requests=settings.max_concurrent_requests,
-            longest_wait_s=settings.longest_wait_s,
-            breaker_failures=settings.breaker_failures,
-            breaker_reset_s=settings.breaker_reset_s,
-            is_unpaced=partial(is_unpaced, unpaced_hosts=settings.unpaced_hosts),
-            unpaced_concurrency=settings.unpaced_concurrency,
-            adaptive_pace=settings.adaptive_pace,
+            delay_s=spec.delay_or(settings.politeness.delay),
+            max_concurrent_requests=settings.politeness.max_requests_per_domain,
+            longest_wait_s=settings.crawl.max_wait,
+            breaker_failures=settings.failures.breaker_failures,
+            breaker_reset_s=settings.failures.breaker_reset,
+            is_unpaced=partial(is_unpaced, unpaced_hosts=settings.politeness.no_delay_hosts),
+            unpaced_concurrency=settings.politeness.no_delay_max_requests,
+            adaptive_pace=settings.politeness.adaptive_delay,
         ),
         requests=RequestLimits(
-            settings.max_requests_in_flight, settings.max_requests_per_ip or None, settings.delay_per_ip_s
+            settings.fetch.max_requests_per_worker,
+            settings.politeness.max_requests_per_ip or None,
+            settings.politeness.delay_per_ip,
         ),
-        robots=RobotsConfig(settings.robots_agent, settings.robots_ttl_s, settings.cooldown_robots_s),
+        robots=RobotsConfig(settings.politeness.robots_agent, settings.politeness.robots_ttl, settings.cooldown.robots),
         failures=FailureConfig(
-            max_retries=settings.max_retries,
-            max_domain_errors=settings.max_domain_errors,
-            max_unreachable=settings.max_unreachable,
+            max_retries=settings.failures.max_retries,
+            max_domain_errors=settings.failures.block_after,
+            max_unreachable=settings.failures.unreachable_after,
             cooldowns={
-                Trouble.LOGIN_REQUIRED: settings.cooldown_login_s,
-                Trouble.FORBIDDEN: settings.cooldown_forbidden_s,
-                Trouble.RATE_LIMITED: settings.cooldown_rate_limited_s,
-                Trouble.SERVER_ERROR: settings.cooldown_server_error_s,
-                Trouble.UNREACHABLE: settings.cooldown_unreachable_s,
+                Trouble.LOGIN_REQUIRED: settings.cooldown.login,
+                Trouble.FORBIDDEN: settings.cooldown.forbidden,
+                Trouble.RATE_LIMITED: settings.cooldown.rate_limited,
+                Trouble.SERVER_ERROR: settings.cooldown.server_error,
+                Trouble.UNREACHABLE: settings.cooldown.unreachable,
             },
         ),
-        buffer=BufferConfig(settings.batch_pages, settings.batch_ms, settings.spool_pages, settings.spool_bytes),
-        frontier=FrontierConfig(
-            known_urls=settings.known_urls,
-            max_subdomains=settings.max_subdomains,
-            max_near_duplicates=settings.max_near_duplicates,
-            max_calendar_pages=settings.max_calendar_pages,
-            max_pages_per_template=settings.max_pages_per_template or None,
+        buffer=BufferConfig(
+            settings.worker.batch_pages,
+            settings.worker.batch_interval,
+            settings.worker.buffer_pages,
+            settings.worker.buffer_size,
         ),
-        content=ContentConfig(settings.content_policy, settings.images, settings.rendering),
+        frontier=FrontierConfig(
+            known_urls=settings.worker.url_cache_size,
+            max_subdomains=settings.crawl.max_subdomains,
+            max_near_duplicates=settings.crawl.max_near_duplicates,
+            max_calendar_pages=settings.crawl.max_calendar_pages,
+            max_pages_per_template=settings.crawl.max_pages_per_template or None,
+        ),
+        content=ContentConfig(settings.storage.content_policy, settings.images.policy, settings.browser.rendering),
     )
 
 

@@ -16,8 +16,8 @@ from forager.cli.table import Cell, number, prose
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.scheduler.scheduler import JobRun
-    from forager.settings import Settings
 
 Row = dict[str, Any]
 Names = Annotated[list[str] | None, typer.Argument(metavar="JOB", help="Only these jobs; all by default.")]

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from forager.config.settings import Settings
 from forager.instance import Forager
 from forager.scheduler.times import ANY_TIME, TimeOfDay
-from forager.settings import Settings
 
 if TYPE_CHECKING:
     from forager.dispatch.broker import Broker

@@ -4,9 +4,9 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
+from forager.config.settings import Settings
 from forager.scheduler.text import things
 from forager.search.service import ExternalSearch
-from forager.settings import Settings
 
 if TYPE_CHECKING:
     from forager.search.sync import Standing, Tended
@@ -18,19 +18,19 @@ ROUND_S = 20.0
 @contextlib.asynccontextmanager
 async def open_searching(settings: Settings) -> AsyncIterator[ExternalSearch | None]:
     """None: PostgreSQL. Dials when it is first asked."""
-    if settings.search_backend == "postgres":
+    if settings.search.backend == "postgres":
         yield None
         return
     from forager.errors import ConfigurationError
     from forager.search.names import Names
     from forager.search.server import open_server
 
-    if settings.search_url is None:
+    if settings.search.url is None:
         raise ConfigurationError(
-            "search_backend is opensearch, and search_url is not set: write it like https://user:password@host:9200."
+            "search.backend is opensearch, and search.url is not set: write it like https://user:password@host:9200."
         )
-    async with open_server(settings.search_url, ca_file=settings.search_ca_file) as server:
-        yield ExternalSearch(server, Names(settings.search_index_prefix))
+    async with open_server(settings.search.url, ca_file=settings.search.ca_file) as server:
+        yield ExternalSearch(server, Names(settings.search.index_prefix))
 
 
 async def sync_server(conn: Any, settings: Settings, *, within_s: float = ROUND_S) -> str:

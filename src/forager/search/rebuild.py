@@ -233,5 +233,5 @@ async def _reject_foreign(server: SearchServer, names: Names, kind: str, owner: 
         if meta.get("forager") != owner:
             raise ConfigurationError(
                 f"{alias} on the search server at {server.place} belongs to somebody else: give this Forager another "
-                "search_index_prefix."
+                "search.index_prefix."
             )

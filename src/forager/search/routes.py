@@ -11,7 +11,7 @@ from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import LARGEST_ID, After, Limit, Moment, Name, Text, Url
-from forager.api.work import look, readers, url_error_as_not_found
+from forager.api.work import get_forager, look, url_error_as_not_found
 from forager.pages import links
 from forager.pages import schemas as models
 from forager.search import duplicates
@@ -48,10 +48,7 @@ async def search(
 
 
 async def answer(request: Request, query: Asked) -> Response:
-    pool = readers(request)
-    found = await control.search(pool, query, elsewhere=request.app.state.searching)
-    if found.waiting and pool.is_old:
-        request.app.state.catch_up()
+    found = await control.search(get_forager(request).pool, query, elsewhere=request.app.state.searching)
     page = found.page
     return reply(
         {

@@ -115,7 +115,7 @@ class SearchServer:
         reason = _reason(error)
         if status in {401, 403}:
             return SearchServerError(
-                f"The search server at {self.place} refuses us ({status}): check name and password in search_url.",
+                f"The search server at {self.place} refuses us ({status}): check name and password in search.url.",
                 status,
                 reason,
             )
@@ -159,7 +159,7 @@ class Address:
         except ValueError:
             host, port = None, None
         if not host:
-            raise ConfigurationError("search_url has no host: write it like https://user:password@search.example:9200.")
+            raise ConfigurationError("search.url has no host: write it like https://user:password@search.example:9200.")
         host = f"[{host}]" if ":" in host else host
         port = port or (443 if parts.scheme == "https" else 80)
         account = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
@@ -192,7 +192,7 @@ async def open_server(url: str, *, ca_file: Path | None = None) -> AsyncIterator
 
 def _check_cert_file(ca_file: Path | None) -> None:
     if ca_file is not None and not ca_file.is_file():
-        raise ConfigurationError(f"search_ca_file: there is no file {ca_file}.")
+        raise ConfigurationError(f"search.ca_file: there is no file {ca_file}.")
 
 
 class _NoRedirectSession:
@@ -224,7 +224,7 @@ def _library() -> Any:
         import opensearchpy
     except ImportError:
         raise ConfigurationError(
-            "search_backend is opensearch, and its client is not installed:"
+            "search.backend is opensearch, and its client is not installed:"
             " install Forager with its extra `search`, or the package `opensearch-py[async]`."
         ) from None
     return opensearchpy

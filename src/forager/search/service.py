@@ -119,19 +119,13 @@ async def _look_up(backend: SearchBackend, query: Query) -> HitPage:
     return await backend.search_pages(query)
 
 
-async def catch_up(pool: Any) -> int:
-    """What a search does before it looks, without the search."""
-    async with pool.acquire() as conn:
-        return await _catch_up(conn)
-
-
 async def _catch_up(conn: Any) -> int:
     """Index what a moment is enough for; answers how much is left."""
     left = CATCH_UP_PAGES
     try:
         while left > 0 and (done := (await index.index_batch(conn, CONFIGS)).pages):
             left -= done
-    except asyncpg.ReadOnlySQLTransactionError:  # a replica, or a user who may only read
+    except asyncpg.ReadOnlySQLTransactionError:  # a user who may only read
         pass
     return await index.count_waiting(conn, most=MOST_WAITING)
 

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
 from forager import clock
+from forager.config.settings import Settings
 from forager.engine.database_clock import DatabaseClock
 from forager.engine.request_timing import RequestTiming
 from forager.errors import (
@@ -30,7 +31,6 @@ from forager.robots.fetch import ask_robots
 from forager.seeds.found import BadLine, Nested, Seed
 from forager.seeds.sitemap import read_sitemap
 from forager.seeds.unpack import unpack
-from forager.settings import Settings
 from forager.urls.domain import domain_of, origin_of
 from forager.urls.resolve import resolve_links
 from forager.urls.sitemap import MOST_BYTES
@@ -81,14 +81,16 @@ def _of_child(found: Seed | BadLine | Nested, child: Nested) -> Seed | BadLine:
 
 @contextlib.asynccontextmanager
 async def _open_visitor(settings: Settings) -> AsyncIterator["Visitor"]:
-    guard = AddressGuard(settings.allow_networks, settings.allow_ports, is_anonymous=settings.contact is None)
+    guard = AddressGuard(
+        settings.fetch.allow_networks, settings.fetch.allow_ports, is_anonymous=settings.contact is None
+    )
     async with (
         open_client(
             user_agent=settings.agent_header,
             check_address=guard.check_ip,
-            check_proxy=proxy_rule(settings.allow_networks),
-            timeout_s=settings.request_timeout_s,
-            connect_timeout_s=settings.connect_timeout_s,
+            check_proxy=proxy_rule(settings.fetch.allow_networks),
+            timeout_s=settings.fetch.timeout,
+            connect_timeout_s=settings.fetch.connect_timeout,
             max_bytes=MOST_BYTES,
         ) as client,
         open_proxied_client(settings, client, "seed") as ways,
@@ -108,7 +110,7 @@ class Visitor:
 
     async def fetch(self, url: str) -> bytes:
         """The body at the end of the redirects; raises a VisitError where there is none."""
-        for _ in range(self._settings.max_redirects + 1):
+        for _ in range(self._settings.fetch.max_redirects + 1):
             await self._check_robots(url)
             async with self._turn(domain_of(url)) as on_sent:
                 fetched = await self._ways.get(url, read_body=lambda _content_type: True, on_sent=on_sent)
@@ -119,7 +121,7 @@ class Visitor:
                     raise StatusError(fetched.status_code)
                 return fetched.body
             url = target
-        raise TooManyRedirectsError(f"more than {self._settings.max_redirects} redirects in a row")
+        raise TooManyRedirectsError(f"more than {self._settings.fetch.max_redirects} redirects in a row")
 
     async def _check_robots(self, url: str) -> None:
         verdict = (await self._rules_of(origin_of(url))).verdict(url)
@@ -130,11 +132,16 @@ class Visitor:
         if origin not in self._rules:
             domain = domain_of(f"{origin}/")
             copy = await ask_robots(
-                self._ways, 0, origin, ttl_s=self._settings.robots_ttl_s, turn=lambda: self._turn(domain), waits_s=()
+                self._ways,
+                0,
+                origin,
+                ttl_s=self._settings.politeness.robots_ttl,
+                turn=lambda: self._turn(domain),
+                waits_s=(),
             )
             if copy.error is not None:
                 raise RobotsUnreachableError(f"{origin}/robots.txt could not be had ({copy.error})")
-            rules = robots.parse(copy.text or "").rules_for(self._settings.robots_agent)
+            rules = robots.parse(copy.text or "").rules_for(self._settings.politeness.robots_agent)
             if rules.crawl_delay_s is not None and not self._is_unpaced(domain):
                 self._paces[domain].increase_delay(rules.crawl_delay_s)
             self._rules[origin] = rules
@@ -145,7 +152,7 @@ class Visitor:
         """Entered when the domain may be asked again; gives what is to be called when the request leaves."""
         now = clock.monotonic()
         if domain not in self._paces:
-            delay_s = 0.0 if self._is_unpaced(domain) else clamp_delay(self._settings.delay_s)
+            delay_s = 0.0 if self._is_unpaced(domain) else clamp_delay(self._settings.politeness.delay)
             self._paces[domain] = Throttle(delay_s=delay_s, max_in_flight=1, now=now)
         pace = self._paces[domain]
         await asyncio.sleep(pace.wait_s(now))
@@ -157,4 +164,4 @@ class Visitor:
             pace.finish(has_left=trip.has_left)
 
     def _is_unpaced(self, domain: str) -> bool:
-        return is_unpaced(domain, self._settings.unpaced_hosts)
+        return is_unpaced(domain, self._settings.politeness.no_delay_hosts)

@@ -2,9 +2,9 @@
 
 from urllib.parse import urlsplit
 
+from forager.config.settings import Settings
 from forager.errors import AddressBlockedError, ConfigurationError, UsageError
 from forager.politeness.guard import AddressGuard, guard_from_settings, host_as_ip
-from forager.settings import Settings
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 

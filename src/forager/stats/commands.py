@@ -46,7 +46,7 @@ def stats(
 
     if metric is None:
         row = ask(
-            settings, "stats", lambda connection: numbers.overview(connection, dead_after_s=settings.dead_after_s)
+            settings, "stats", lambda connection: numbers.overview(connection, dead_after_s=settings.worker.dead_after)
         )
         return output.write_json(row) if as_json else _write(row)
     span_s, step_s = _span(since, "--since"), round(_span(step, "--step")) if step else None

@@ -68,7 +68,7 @@ def parse_bucket(
     endpoint = endpoint or next((environ[name] for name in ENDPOINTS if environ.get(name)), None)
     if endpoint and not endpoint.startswith(("https://", "http://")):
         raise ConfigurationError(
-            f"The S3 endpoint {endpoint!r} is no URL: write it like https://s3.example.com (s3_endpoint,"
+            f"The S3 endpoint {endpoint!r} is no URL: write it like https://s3.example.com (storage.s3_endpoint,"
             " or AWS_ENDPOINT_URL)."
         )
     region = region or next((environ[name] for name in REGIONS if environ.get(name)), None)
@@ -130,7 +130,7 @@ def trouble(error: Exception, bucket: Bucket, what: str = "") -> StoreError:
     if isinstance(error, FileNotFoundError):
         return StoreError(f"{place} is not there.", "missing")
     if (status in {301, 307, 400} and "Region" in text) or code == "PermanentRedirect":
-        return StoreError(f"{bucket} is in another region: correct s3_region, or AWS_REGION.", "store_refused")
+        return StoreError(f"{bucket} is in another region: correct storage.s3_region, or AWS_REGION.", "store_refused")
     if status >= 500 or status == 429:
         return StoreError(f"{bucket.door} has trouble of its own with {place} ({code or status}).", "store_away")
     if not status and any(sign in text for sign in NEVER_ANSWERED):

@@ -3,7 +3,7 @@
 import shutil
 from dataclasses import dataclass
 
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager
 
-from forager.settings import Settings
+from forager.config.settings import Settings
 from forager.storage.body_store import FOLDER, BodyStore, open_location, open_shelf
 from forager.storage.body_store import open_readonly_store as open_to_read
 from forager.storage.bucket import Bucket, parse_bucket, prove
@@ -11,11 +11,11 @@ from forager.storage.location import Place
 
 def bucket_at(settings: Settings, url: str) -> Bucket:
     """All buckets of an instance are at one server. Raises ConfigurationError."""
-    return parse_bucket(url, endpoint=settings.s3_endpoint, region=settings.s3_region)
+    return parse_bucket(url, endpoint=settings.storage.s3_endpoint, region=settings.storage.s3_region)
 
 
 def bucket_of(settings: Settings) -> Bucket | None:
-    return bucket_at(settings, settings.bodies) if settings.bodies is not None else None
+    return bucket_at(settings, settings.storage.bucket) if settings.storage.bucket is not None else None
 
 
 def place_of(settings: Settings) -> Place:
@@ -27,8 +27,8 @@ def open_body_store(settings: Settings) -> AbstractContextManager[BodyStore]:
         settings.home,
         bucket=bucket_of(settings),
         user_agent=settings.agent_header,
-        warc_bytes=settings.warc_bytes,
-        warc_age_s=settings.warc_age_s,
+        warc_bytes=settings.storage.warc_max_size,
+        warc_age_s=settings.storage.warc_max_age,
     )
 
 
@@ -37,7 +37,7 @@ def open_readonly_store(settings: Settings) -> BodyStore:
 
 
 def where_bodies_go(settings: Settings) -> str:
-    return settings.bodies or str(settings.home / FOLDER)
+    return settings.storage.bucket or str(settings.home / FOLDER)
 
 
 def check_bucket(settings: Settings) -> None:

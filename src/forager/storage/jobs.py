@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from forager import clock
+from forager.config.settings import Settings
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
-from forager.settings import Settings
 from forager.storage import store as bodies
 from forager.storage.factory import place_of
 from forager.storage.refs import key_of
@@ -30,7 +30,7 @@ class BodiesJob(Job):
     async def run(self, context: JobContext) -> str:
         conn, settings = context.connection, context.settings
         for _ in range(MOST_BATCHES):
-            if await bodies.drop_old(conn, older_than_s=settings.body_retention_s, limit=BATCH) < BATCH:
+            if await bodies.drop_old(conn, older_than_s=settings.retention.bodies, limit=BATCH) < BATCH:
                 break
         deleted, after = 0, (bodies.BEGINNING, "")
         for _ in range(MOST_BATCHES):

@@ -22,8 +22,8 @@ REPORT_S = 60.0
 async def show_storage(request: Request, _who: User) -> Response:
     """How much room everything takes, how fast it grows, and what the tables need."""
     settings = get_forager(request).settings
-    async with alone(request), snapshot(request, REPORT_S, is_now=True) as conn:
-        folders, every_s = stored_folders(settings), settings.refresh_every_s
+    async with alone(request), snapshot(request, REPORT_S) as conn:
+        folders, every_s = stored_folders(settings), settings.refresh.interval
         rules = [*rules_of(settings), *await image_rules(conn, settings)]
         found = await storage.report(conn, folders, settings.home, rules, refresh_every_s=every_s)
     return reply(

@@ -12,7 +12,7 @@ class DependenciesJob(Job):
     interval_s = 5.0
 
     async def run(self, context: JobContext) -> str:
-        goes_on = context.settings.dependents == "run"
+        goes_on = context.settings.crawl.dependents == "run"
         settled = 0
         for _ in range(MOST_ROUNDS):
             async with context.connection.transaction():

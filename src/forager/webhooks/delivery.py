@@ -6,10 +6,10 @@ import hmac
 from collections.abc import Sequence
 
 from forager.config.keys import ensure_key
+from forager.config.settings import Settings
 from forager.errors import AddressBlockedError, VisitError
 from forager.fetch.client import Client, open_client
 from forager.politeness.guard import guard_from_settings as guard_of
-from forager.settings import Settings
 from forager.webhooks.client import deliver
 from forager.webhooks.store import DueCall, Heard
 

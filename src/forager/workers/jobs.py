@@ -15,8 +15,8 @@ class TakeoverJob(Job):
         async with context.connection.transaction():
             freed = await recover(
                 context.connection,
-                dead_after_s=settings.dead_after_s,
-                delay_s=settings.delay_s,
+                dead_after_s=settings.worker.dead_after,
+                delay_s=settings.politeness.delay,
                 notes=settings.home / FOLDER,
             )
         return f"{things(len(freed), 'domain')} released"

@@ -32,7 +32,7 @@ async def list_workers(
         rows = await worker_queries.page_of_workers(
             conn,
             paging.read(request, after, paging.BY_ID),
-            dead_after_s=get_forager(request).settings.dead_after_s,
+            dead_after_s=get_forager(request).settings.worker.dead_after,
             status=status,
             limit=limit + 1,
         )
@@ -52,4 +52,6 @@ async def drain_worker(request: Request, who: Admin, worker: PathId) -> Response
 async def list_claims(request: Request, _who: User) -> Response:
     """Who works on how many domains, which leases outlived their holder, who waits to be claimed."""
     async with snapshot(request) as conn:
-        return reply(await worker_queries.list_claims(conn, dead_after_s=get_forager(request).settings.dead_after_s))
+        return reply(
+            await worker_queries.list_claims(conn, dead_after_s=get_forager(request).settings.worker.dead_after)
+        )

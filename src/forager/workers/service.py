@@ -42,5 +42,5 @@ async def recover_domains(forager: Forager, *, silent_s: float) -> list[str]:
     """Takes the domains of dead workers and of those without a heartbeat for this time, whatever the settings say, and
     returns their names."""
     settings = forager.settings
-    work = partial(recover, dead_after_s=silent_s, delay_s=settings.delay_s, notes=settings.home / FOLDER)
+    work = partial(recover, dead_after_s=silent_s, delay_s=settings.politeness.delay, notes=settings.home / FOLDER)
     return await in_transaction(forager.database, work)

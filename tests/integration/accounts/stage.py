@@ -20,14 +20,19 @@ from forager.api import access, problems
 from forager.api.access import Admin, Anyone, Keeper, Seeding, User
 from forager.api.body_limit import BodyLimit
 from forager.api.read_pool import Desk as Connections
+from forager.config.settings import Settings
 from forager.db.database import Database
 from forager.instance import Forager
-from forager.settings import Settings
 
 PASSWORD = "seven quiet otters"
 HOST = "http://127.0.0.1:8600"
 ROOT = operator("cli:root")
-ROOMY = {"rate_anonymous": 1000, "rate_user": 1000, "rate_admin": 1000, "rate_seeds": 1000}
+ROOMY = {
+    "api_rate_limit_anonymous": 1000,
+    "api_rate_limit_user": 1000,
+    "api_rate_limit_admin": 1000,
+    "api_rate_limit_seeds": 1000,
+}
 """Limits no test meets by accident."""
 
 
@@ -62,7 +67,7 @@ PROBES = {"/anyone": anyone, "/user": user, "/admin": admin, "/keeper": keeper, 
 
 def build(database: Database, **settings: Any) -> FastAPI:
     app = FastAPI()
-    app.state.settings = Settings(**(ROOMY | settings))
+    app.state.settings = Settings.of(**(ROOMY | settings))
     app.state.forager = Forager(app.state.settings, database)
     app.state.call_back = lambda: None
     app.add_middleware(BodyLimit)

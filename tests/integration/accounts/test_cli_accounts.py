@@ -48,7 +48,7 @@ async def test_a_link_is_the_only_thing_on_standard_output(forager: Any, conn: A
 
 
 async def test_links_begin_with_the_public_address(forager: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORAGER_PUBLIC_URL", "https://forager.example/")
+    monkeypatch.setenv("FORAGER_API_PUBLIC_URL", "https://forager.example/")
     told = json.loads((await forager("user", "invite", "alice", "--json")).out)
     assert told["link"].startswith("https://forager.example/accept#")
     assert (told["name"], told["role"]) == ("alice", "user")

@@ -15,7 +15,7 @@ from forager.accounts import store
 from forager.accounts.identity import Role, Scope
 from forager.api import middleware
 from forager.api.body_limit import LARGE_BYTES
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 __all__ = ["admin", "anybody", "app", "settings"]
 LARGE = b'{"name": "' + b"x" * LARGE_BYTES + b'"}'
@@ -54,7 +54,7 @@ async def test_a_large_body_of_a_stranger_is_refused_unread(
 
 async def test_strangers_with_large_bodies_are_counted(settings: Settings, conn: asyncpg.Connection) -> None:
     async with (
-        running(settings.model_copy(update={"rate_anonymous": 2})) as app,
+        running(settings.replace(api_rate_limit_anonymous=2)) as app,
         client_for(app) as stranger,
     ):
         assert [await send(stranger) for _ in range(3)] == [(401, False), (401, False), (429, False)]
@@ -87,7 +87,7 @@ async def test_reading_stops_at_the_bound(admin: httpx.AsyncClient, settings: Se
 
     answer = await admin.post("/api/admin/runs", content=without_end(), headers=JSON)
     assert (answer.status_code, answer.headers["connection"]) == (413, "close")
-    assert given <= settings.api_body_bytes + middleware.DRAINED_BYTES + 2_000_000
+    assert given <= settings.api.max_body_size + middleware.DRAINED_BYTES + 2_000_000
 
 
 async def test_a_body_that_trickles_is_given_up(
@@ -138,7 +138,7 @@ async def test_wrong_tokens_cost_no_look_up_when_there_were_too_many(
         return await find(*given)
 
     monkeypatch.setattr(store, "find_token", counted)
-    few = settings.model_copy(update={"rate_anonymous": 3, "rate_user": PLENTY})
+    few = settings.replace(api_rate_limit_anonymous=3, api_rate_limit_user=PLENTY)
     async with running(few) as app, client_for(app, token) as user:
         assert (await user.get("/api/domains")).status_code == 200
         codes = []

@@ -181,8 +181,8 @@ async def codes_of(browser: Any, path: str, times: int, method: str = "GET") -> 
 
 
 async def test_the_limits_are_those_of_the_requirements(open_app: OpenApp, conn: Any, time: Clock) -> None:
-    defaults = {"rate_anonymous": 10, "rate_user": 100, "rate_admin": 500, "rate_seeds": 10}
-    async with open_app(**defaults) as app:
+    limits = {"anonymous": 10, "user": 100, "admin": 500, "seeds": 10}
+    async with open_app(**{f"api_rate_limit_{who}": most for who, most in limits.items()}) as app:
         desk = Desk(app, conn)
         alice, bob = await desk.signed_in(ip="192.0.2.1"), await desk.signed_in("bob", Role.USER, ip="192.0.2.2")
         assert await codes_of(desk.browser("192.0.2.3"), "/anyone", 11) == [200] * 10 + [429]
@@ -192,7 +192,7 @@ async def test_the_limits_are_those_of_the_requirements(open_app: OpenApp, conn:
 
 
 async def test_whoever_asks_too_much_hears_when_to_come_again(open_app: OpenApp, conn: Any, time: Clock) -> None:
-    async with open_app(rate_anonymous=1) as app:
+    async with open_app(api_rate_limit_anonymous=1) as app:
         browser = Desk(app, conn).browser()
         await browser.get("/anyone")
         answer = await browser.get("/anyone")
@@ -205,14 +205,14 @@ async def test_whoever_asks_too_much_hears_when_to_come_again(open_app: OpenApp,
 
 
 async def test_guessing_tokens_is_limited_like_anybody_without_one(open_app: OpenApp, conn: Any, time: Clock) -> None:
-    async with open_app(rate_anonymous=3) as app:
+    async with open_app(api_rate_limit_anonymous=3) as app:
         desk = Desk(app, conn)
         codes = [(await desk.browser(Authorization=f"Bearer fgr_{n}").get("/user")).status_code for n in range(5)]
         assert codes == [401, 401, 401, 429, 429]
 
 
 async def test_two_processes_count_together(open_app: OpenApp, conn: Any, time: Clock) -> None:
-    async with open_app(rate_anonymous=10) as one, open_app(rate_anonymous=10) as two:
+    async with open_app(api_rate_limit_anonymous=10) as one, open_app(api_rate_limit_anonymous=10) as two:
         browsers = [Desk(app, conn).browser("192.0.2.7", base="https://forager.example") for app in (one, two)]
         codes = [(await browsers[n % 2].get("/anyone")).status_code for n in range(30)]
     assert 10 <= codes.count(200) <= 12

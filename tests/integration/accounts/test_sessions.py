@@ -328,7 +328,7 @@ async def test_the_csrf_token_of_an_earlier_session_is_worth_nothing(desk: Desk)
 
 
 async def test_behind_a_proxy_the_public_address_is_ours(open_app: OpenApp, conn: Any) -> None:
-    async with open_app(public_url="https://forager.example", trusted_proxies=("127.0.0.1",)) as app:
+    async with open_app(api_public_url="https://forager.example", api_trusted_proxies=("127.0.0.1",)) as app:
         desk = Desk(app, conn)
         await desk.a_user()
         forwarded = {"X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": "https", "Host": "127.0.0.1:8600"}
@@ -340,7 +340,7 @@ async def test_behind_a_proxy_the_public_address_is_ours(open_app: OpenApp, conn
 
 
 async def test_a_session_that_is_not_used_ends(open_app: OpenApp, conn: Any) -> None:
-    async with open_app(session_idle_s=600) as app:
+    async with open_app(api_session_idle_timeout=600) as app:
         desk = Desk(app, conn)
         browser, other = await desk.signed_in(), await desk.signed_in("bob")
         idle = "UPDATE sessions SET last_used_at = now() - make_interval(secs => $1)"

@@ -14,7 +14,7 @@ from tests.ground import database_url, ground
 from forager.accounts import service as accounts
 from forager.accounts.identity import Role, Scope, operator
 from forager.api.app import create_app
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 BASE = "http://127.0.0.1:8600"
 PLENTY = 1_000_000
@@ -24,19 +24,17 @@ Client = httpx.AsyncClient
 
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:
-    return Settings.model_validate(
-        {
-            "home": tmp_path,
-            "database_url": database_url,
-            "allow_networks": ("127.0.0.0/8",),
-            "contact": "test@forager.example",
-            "secret_key": ("8f2c1de07b94a6350d7ecb15f93a42e8",),
-            "api_connections": 5,
-            "rate_anonymous": PLENTY,
-            "rate_user": PLENTY,
-            "rate_admin": PLENTY,
-            "rate_seeds": PLENTY,
-        }
+    return Settings.of(
+        home=tmp_path,
+        database_url=database_url,
+        fetch_allow_networks=("127.0.0.0/8",),
+        contact="test@forager.example",
+        secret_key=("8f2c1de07b94a6350d7ecb15f93a42e8",),
+        api_database_connections=5,
+        api_rate_limit_anonymous=PLENTY,
+        api_rate_limit_user=PLENTY,
+        api_rate_limit_admin=PLENTY,
+        api_rate_limit_seeds=PLENTY,
     )
 
 

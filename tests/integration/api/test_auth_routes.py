@@ -114,7 +114,7 @@ async def test_the_public_part_needs_no_login(anybody: Client, name: str) -> Non
 
 
 async def test_health_is_answered_as_often_as_load_balancers_ask(settings: Any) -> None:
-    limits = {"rate_anonymous": 1, "rate_user": 5}
-    async with running(settings.model_copy(update=limits)) as app, client_for(app) as client:
+    limits = {"api_rate_limit_anonymous": 1, "api_rate_limit_user": 5}
+    async with running(settings.replace(**limits)) as app, client_for(app) as client:
         assert [(await client.get("/health")).status_code for _ in range(6)] == [200] * 5 + [429]
         assert [(await client.get("/api/stats")).status_code for _ in range(2)] == [200, 429]

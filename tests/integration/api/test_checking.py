@@ -8,8 +8,8 @@ import httpx
 from tests.ground import Ground
 from tests.integration.api.conftest import running
 
+from forager.config.settings import Settings
 from forager.explain import check_runs as checks
-from forager.settings import Settings
 
 Job = dict[str, Any]
 

@@ -7,8 +7,8 @@ from tests.ground import Ground
 from tests.integration.api.conftest import client_for, running, token_of
 
 from forager.accounts.identity import Role, Scope
+from forager.config.settings import Settings
 from forager.domains.routes import bulk as domains_bulk
-from forager.settings import Settings
 
 BULK = "/api/admin/domains/bulk"
 
@@ -62,10 +62,10 @@ async def test_one_that_somebody_holds_stops_none_of_the_others(settings: Settin
     await ground.a_domain("a.example")
     await ground.a_domain("b.example")
     token = await token_of(ground.conn, Role.ADMIN, Scope.ADMIN)
-    other = await asyncpg.connect(settings.database_url)
+    other = await asyncpg.connect(settings.database.url)
     try:
         async with (
-            running(settings.model_copy(update={"api_statement_s": 2.0})) as app,
+            running(settings.replace(api_statement_timeout=2.0)) as app,
             client_for(app, token) as admin,
             other.transaction(),
         ):

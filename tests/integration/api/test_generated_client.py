@@ -19,7 +19,7 @@ from tests.integration.api.test_serving import address_of, start
 
 from forager.accounts.identity import Role, Scope
 from forager.api.app import create_app
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 PACKAGE = "generated_client"
 
@@ -40,7 +40,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of the client, which is importable meanwhile."""
     folder = tmp_path_factory.mktemp("client")
     document = folder / "openapi.json"
-    document.write_text(json.dumps(create_app(Settings.model_validate({})).openapi()))
+    document.write_text(json.dumps(create_app(Settings()).openapi()))
     said = subprocess.run(
         [
             *(generator(), "generate", "--meta", "none"),
@@ -79,7 +79,7 @@ class Api:
 async def api(
     generated: Path, database_url: str, conn: asyncpg.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Api]:
-    monkeypatch.setenv("FORAGER_ALLOW_NETWORKS", "127.0.0.0/8")
+    monkeypatch.setenv("FORAGER_FETCH_ALLOW_NETWORKS", "127.0.0.0/8")
     await furnish(conn)
     token = await token_of(conn, Role.ADMIN, Scope.ADMIN)
     process = await start(database_url, tmp_path)

@@ -17,7 +17,7 @@ from forager.accounts import service as accounts
 from forager.accounts.credentials import hash_of
 from forager.accounts.identity import Role, Scope, operator
 from forager.api.compress import choose
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 try:
     from compression import zstd  # type: ignore[import-not-found, unused-ignore]
@@ -35,7 +35,7 @@ async def raw(client: httpx.AsyncClient, path: str, coding: str, **headers: str)
 
 
 async def test_each_response_says_how_much_is_left(settings: Settings, conn: asyncpg.Connection) -> None:
-    few = settings.model_copy(update={"rate_user": 3, "rate_anonymous": 2})
+    few = settings.replace(api_rate_limit_user=3, api_rate_limit_anonymous=2)
     token = await token_of(conn, Role.USER, Scope.READ)
     async with running(few) as app, client_for(app, token) as user, client_for(app) as anybody:
         answers = [await user.get("/api/runs") for _ in range(4)]
@@ -172,8 +172,8 @@ async def test_programs_probes_and_our_own_names_are_served(
 ) -> None:
     assert (await user.get("/api/runs", headers={"Host": "api.internal.example"})).status_code == 200
     assert (await anybody.get("/health", headers={"Host": "api.internal.example"})).status_code == 200
-    known = settings.model_copy(update={"public_url": "https://forager.example"})
-    behind = settings.model_copy(update={"trusted_proxies": ("127.0.0.0/8",)})
+    known = settings.replace(api_public_url="https://forager.example")
+    behind = settings.replace(api_trusted_proxies=("127.0.0.0/8",))
     for each in (known, behind):
         async with running(each) as app, client_for(app) as client:
             assert (await client.get("/api/runs", headers={"Host": "forager.example"})).status_code == 401
@@ -184,11 +184,11 @@ async def test_browsers_are_told_to_stay_with_tls_where_they_use_it(
 ) -> None:
     name, secure = "strict-transport-security", {"X-Forwarded-Proto": "https"}
     assert name not in (await anybody.get("/health", headers=secure)).headers  # nobody we believe says so
-    known = settings.model_copy(update={"public_url": "https://forager.example"})
+    known = settings.replace(api_public_url="https://forager.example")
     async with running(known) as app, client_for(app) as client:
         assert "max-age=" in (await client.get("/health", headers={"Host": "forager.example"})).headers[name]
         assert name not in (await client.get("/health")).headers  # over loopback, without TLS
-    behind = settings.model_copy(update={"trusted_proxies": ("127.0.0.0/8",)})
+    behind = settings.replace(api_trusted_proxies=("127.0.0.0/8",))
     async with running(behind) as app, client_for(app) as client:
         assert name in (await client.get("/api/runs", headers={**secure, "Host": "forager.example"})).headers
         other = {**secure, "Host": "forager.example:8443"}

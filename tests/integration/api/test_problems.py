@@ -16,7 +16,7 @@ from tests.wire import a_wire_to_database
 from forager import observe
 from forager.accounts.identity import Role, Scope, operator
 from forager.api.work import change, look, snapshot
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 MEDIA = "application/problem+json"
 
@@ -99,7 +99,7 @@ async def test_a_bad_body_changes_nothing(admin: httpx.AsyncClient, conn: asyncp
 async def test_a_body_that_is_too_large_is_refused_without_being_kept(
     admin: httpx.AsyncClient, settings: Settings
 ) -> None:
-    large = b"x" * (settings.api_body_bytes + 1)
+    large = b"x" * (settings.api.max_body_size + 1)
     is_problem(await admin.post("/api/admin/runs", content=large), 413)
 
     async def in_pieces() -> Any:
@@ -158,14 +158,14 @@ async def test_a_statement_that_takes_too_long_is_given_up(
 async def test_connections_have_the_settings_limit(app: FastAPI, settings: Settings) -> None:
     request: Any = Request({"type": "http", "app": app, "method": "GET"})
     async with look(request) as conn:
-        assert await conn.fetchval("SHOW statement_timeout") == f"{settings.api_statement_s:.0f}s"
+        assert await conn.fetchval("SHOW statement_timeout") == f"{settings.api.statement_timeout:.0f}s"
 
 
 async def test_a_route_that_may_take_longer_gives_its_statements_as_long_and_leaves_nothing_behind(
     app: FastAPI, settings: Settings
 ) -> None:
     request: Any = Request({"type": "http", "app": app, "method": "GET"})
-    usual = f"{settings.api_statement_s:.0f}s"
+    usual = f"{settings.api.statement_timeout:.0f}s"
     for within_s, told in ((90.0, "90s"), (1.0, usual), (None, usual)):
         async with snapshot(request, within_s) as conn:
             assert await conn.fetchval("SHOW statement_timeout") == told
@@ -193,7 +193,7 @@ async def test_without_a_database_the_answer_is_503_and_soon(
     """As while a server restarts: connections are lost, and new ones refused."""
     token = await token_of(conn, Role.ADMIN, Scope.ADMIN)
     with a_wire_to_database(database_url) as wire:
-        away = settings.model_copy(update={"database_url": wire.url})
+        away = settings.replace(database_url=wire.url)
         async with running(away) as app, client_for(app, token) as admin, client_for(app) as anybody:
             assert (await admin.get("/api/domains")).status_code == 200
             wire.cut()

@@ -13,9 +13,9 @@ from tests.queues import BROKER, Queues, queues, wire
 from tests.wire import Wire
 
 from forager.accounts.identity import Role, Scope
+from forager.config.settings import Settings
 from forager.dispatch.names import CRAWL
 from forager.dispatch.service import NO_QUEUES
-from forager.settings import Settings
 
 __all__ = ["queues", "wire"]
 
@@ -27,9 +27,7 @@ def url() -> str:
 
 @pytest.fixture
 def settings(settings: Settings, queues: Queues, url: str) -> Settings:
-    return settings.model_copy(
-        update={"queue": "celery", "broker_url": url, "queue_prefix": queues.names.prefix},
-    )
+    return settings.replace(dispatch_mode="celery", dispatch_broker_url=url, dispatch_queue_prefix=queues.names.prefix)
 
 
 async def noted(conn: asyncpg.Connection) -> list[tuple[Any, ...]]:
@@ -191,7 +189,7 @@ class TestWithAWire:
 
 
 async def test_without_a_broker_it_says_so(settings: Settings, conn: asyncpg.Connection) -> None:
-    inline = settings.model_copy(update={"queue": "inline"})
+    inline = settings.replace(dispatch_mode="inline")
     token = await token_of(conn, Role.ADMIN, Scope.ADMIN)
     async with running(inline) as app, client_for(app, token) as admin:
         shown: httpx.Response = await admin.get("/api/queues")

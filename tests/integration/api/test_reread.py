@@ -10,7 +10,8 @@ from tests.builders import a_fetched
 from tests.ground import Ground
 
 from forager import clock
-from forager.settings import Settings, to_environment
+from forager.config.loader import to_environment
+from forager.config.settings import Settings
 from forager.storage.body_store import open_shelf
 from forager.urls.normalize import url_key
 

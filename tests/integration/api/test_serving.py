@@ -15,12 +15,12 @@ import httpx
 import pytest
 from tests.ground import Ground, database
 
+from forager.config.settings import Settings
 from forager.db.database import Database
 from forager.instance import Forager
 from forager.runtime.commands import up
 from forager.runtime.schedule import enabled_jobs
 from forager.runtime.server import bind
-from forager.settings import Settings
 
 __all__ = ["database"]
 Process = asyncio.subprocess.Process
@@ -223,7 +223,7 @@ async def test_a_greeting_waits_for_an_answer_and_not_for_a_port(
         writer.close()
 
     with bind("127.0.0.1", 0) as listening:
-        forager = Forager(settings.model_copy(update={"api_port": listening.getsockname()[1]}), database)
+        forager = Forager(settings.replace(api_port=listening.getsockname()[1]), database)
         greeting = asyncio.create_task(up._announce_when_ready(forager, workers=0))
         said = ""
         async with asyncio.timeout(20):

@@ -22,12 +22,13 @@ from forager.alerts.store import silent_workers
 from forager.backup import archive as backup
 from forager.backup.archive import Backup
 from forager.backup.service import back_up, restore
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.db import dump, migrate, schema
 from forager.db.database import open_database
 from forager.db.dump import split_password
 from forager.errors import ConfigurationError, ForagerError, NotFoundError, StoreError, UsageError
 from forager.retention import archive as cold
-from forager.settings import Settings, load
 from forager.webhooks.delivery import KEY_FILE, signing_keys
 
 KEY = "8f2c1de07b94a6350d7ecb15f93a42e8"
@@ -37,7 +38,7 @@ KEY = "8f2c1de07b94a6350d7ecb15f93a42e8"
 def settings(database_url: str, tmp_path: Path) -> Settings:
     given = {
         "home": tmp_path / "home",
-        "database_url": database_url,
+        "database.url": database_url,
         "contact": "a@b.example",
         "secret_key": [KEY],
     }
@@ -47,7 +48,7 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
 @pytest.fixture
 def into(empty_database_url: str, tmp_path: Path) -> Settings:
     """Another instance, with nothing in it."""
-    return load({"home": tmp_path / "other", "database_url": empty_database_url}, {})
+    return load({"home": tmp_path / "other", "database.url": empty_database_url}, {})
 
 
 def put(settings: Settings, key: str, content: bytes) -> Path:
@@ -58,8 +59,8 @@ def put(settings: Settings, key: str, content: bytes) -> Path:
 
 
 async def save(settings: Settings, target: Path | None = None, **more: Any) -> Backup:
-    assert settings.database_url is not None
-    made, _ = await back_up(settings, settings.database_url, target, **more)
+    assert settings.database.url is not None
+    made, _ = await back_up(settings, settings.database.url, target, **more)
     return made
 
 
@@ -79,7 +80,7 @@ async def test_what_is_saved_comes_back(world: Past, settings: Settings, into: S
     assert (into.home / "bodies/ab/cdef.zst").read_bytes() == b"body"
     assert (into.home / "bodies/warc/one.warc.gz.open").read_bytes() == b"begun"
     assert not (into.home / "bodies/tmp").exists()
-    there = await asyncpg.connect(into.database_url)
+    there = await asyncpg.connect(into.database.url)
     try:
         assert await there.fetchval("SELECT count(*) FROM crawl_tasks") == len(await world.tasks())
         assert [each.trouble for each in await cold.verify(there, into.home / "cold") if each.trouble] == []
@@ -92,8 +93,8 @@ async def test_a_backup_of_an_older_forager_is_brought_up_to_date(
     world: Past, settings: Settings, into: Settings, tmp_path: Path
 ) -> None:
     """Also in a database that is not embedded, where nobody else would upgrade it."""
-    assert settings.database_url is not None
-    assert into.database_url is not None
+    assert settings.database.url is not None
+    assert into.database.url is not None
     before = schema.head()
     tasks = len(await world.tasks())
     made = await save(settings)
@@ -101,9 +102,9 @@ async def test_a_backup_of_an_older_forager_is_brought_up_to_date(
     write_migration(tmp_path / "later", "ALTER TABLE domains ADD COLUMN mood text;")
     with migrations_in(tmp_path / "later"):
         restored = await restore(into, made.path)
-    assert (made.revision, await migrate.current(into.database_url)) == (before, NEXT)
+    assert (made.revision, await migrate.current(into.database.url)) == (before, NEXT)
     assert [verdict.promise.number for verdict in restored.verdicts if verdict.broken] == []
-    there = await asyncpg.connect(into.database_url)
+    there = await asyncpg.connect(into.database.url)
     assert await there.fetchval("SELECT count(*) FROM crawl_tasks") == tasks
     await there.close()
 
@@ -118,7 +119,7 @@ async def test_workers_of_the_original_do_not_hold_the_copy(world: Past, setting
     assert restored.freed == 1
     assert await world.conn.fetchval("SELECT claimed_by FROM domains") == worker, "the original is untouched"
     silent = {"silent_s": 120.0, "remembered_s": 3600.0, "unnoticed_s": 120.0}
-    there = await asyncpg.connect(into.database_url)
+    there = await asyncpg.connect(into.database.url)
     assert (await silent_workers(there, **silent), len(await silent_workers(world.conn, **silent))) == ([], 1)
     await there.close()
 
@@ -128,7 +129,7 @@ async def test_secrets_are_not_in_it(world: Past, settings: Settings) -> None:
     text = (made.path / backup.SETTINGS).read_text()
     assert 'contact = "a@b.example"' in text
     assert KEY not in text
-    assert str(settings.database_url) not in text
+    assert str(settings.database.url) not in text
     assert all(path.stat().st_mode & 0o077 == 0 for path in made.path.rglob("*") if path.is_file())
 
 
@@ -293,7 +294,7 @@ async def test_a_used_database_is_refused(world: Past, settings: Settings, into:
     await execute(into, "CREATE TABLE mine (id int)")
     with pytest.raises(ConfigurationError, match=r"is not empty \(it has the table 'mine'\)"):
         await restore(into, made.path)
-    used = load({"home": into.home.with_name("third"), "database_url": settings.database_url}, {})
+    used = load({"home": into.home.with_name("third"), "database.url": settings.database.url}, {})
     with pytest.raises(ConfigurationError, match="is not empty"):
         await restore(used, made.path)
     assert not into.home.exists(), "the same folder will do once the database is empty"
@@ -301,7 +302,7 @@ async def test_a_used_database_is_refused(world: Past, settings: Settings, into:
 
 
 async def execute(settings: Settings, sql: str) -> None:
-    there = await asyncpg.connect(settings.database_url)
+    there = await asyncpg.connect(settings.database.url)
     try:
         await there.execute(sql)
     finally:
@@ -372,7 +373,7 @@ async def test_a_database_that_is_away_is_one_sentence(tmp_path: Path) -> None:
 
 
 def without_secret(settings: Settings) -> Settings:
-    return settings.model_copy(update={"secret_key": ()})
+    return settings.replace(secret_key=())
 
 
 async def test_a_copy_that_signs_with_another_key_is_told(world: Past, settings: Settings, into: Settings) -> None:
@@ -480,7 +481,7 @@ async def test_a_database_that_was_used_since_a_restore_failed_is_not_emptied(
 ) -> None:
     made = await save(settings)
     await fail_to_restore(into, made, monkeypatch)
-    there = await asyncpg.connect(into.database_url)
+    there = await asyncpg.connect(into.database.url)
     await there.execute("INSERT INTO runs (spec, max_depth) VALUES ('{}', 1)")
     with pytest.raises(ConfigurationError, match="used since"):
         await restore(into, made.path)
@@ -490,7 +491,7 @@ async def test_a_database_that_was_used_since_a_restore_failed_is_not_emptied(
 
 async def test_a_restore_that_is_refused_leaves_no_marker(world: Past, settings: Settings, into: Settings) -> None:
     made = await save(settings)
-    there = await asyncpg.connect(into.database_url)
+    there = await asyncpg.connect(into.database.url)
     await there.execute("CREATE TABLE mine (id int)")
     await there.close()
     with pytest.raises(ConfigurationError, match="not empty"):

@@ -16,7 +16,7 @@ from forager_playground import forbidden_hits, start_playground
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(600), pytest.mark.xdist_group("app_crawl")]
 HOST_BASE = "127.77.9.1"
-PATIENT = {"FORAGER_RENDER_TIMEOUT_S": "60", "FORAGER_LONGEST_WAIT_S": "60"}
+PATIENT = {"FORAGER_BROWSER_TIMEOUT": "60", "FORAGER_CRAWL_MAX_WAIT": "60"}
 """A browser on a busy machine."""
 
 
@@ -125,10 +125,12 @@ def test_a_killed_worker_leaves_no_browser_behind(forager: Forager, web: Web) ->
 
 
 def test_without_a_browser_always_says_what_to_install_and_auto_does_without(forager: Forager, web: Web) -> None:
-    ended = forager.run("crawl", web.urls[0], "--rendering", "always", FORAGER_CHROMIUM="/nowhere/chromium")
+    ended = forager.run("crawl", web.urls[0], "--rendering", "always", FORAGER_BROWSER_EXECUTABLE="/nowhere/chromium")
     assert ended.returncode == 4
     assert re.search(r"cannot be rendered: /nowhere/chromium is no program", ended.stderr)
-    crawl = forager.start(web.urls[0], "--delay", "0.01", "--rendering", "auto", FORAGER_CHROMIUM="/nowhere/chromium")
+    crawl = forager.start(
+        web.urls[0], "--delay", "0.01", "--rendering", "auto", FORAGER_BROWSER_EXECUTABLE="/nowhere/chromium"
+    )
     crawl.finish()
     assert crawl.said.count("pages are not rendered") == 1
     assert rendered(forager) == set()

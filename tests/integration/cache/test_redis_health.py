@@ -15,7 +15,7 @@ from forager.alerts.jobs import AlertsJob
 from forager.alerts.rules import RULES, judge
 from forager.alerts.services import probe_services
 from forager.cache import server as module
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 __all__ = ["settings"]
 UP = 'crawler_service_up{service="redis"}'
@@ -26,7 +26,7 @@ def with_redis(settings: Settings, redis: OwnRedis, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "RESET_S", 0.1)
     monkeypatch.setattr("forager.stats.routes.prometheus.FRESH_S", 0.0)
     monkeypatch.setattr("forager.stats.routes.prometheus.REST", 0)
-    return settings.model_copy(update={"redis_url": redis.url})
+    return settings.replace(redis_url=redis.url)
 
 
 @pytest.mark.parametrize("how", ["kill", "freeze"])
@@ -67,7 +67,7 @@ async def test_a_redis_that_is_away_is_an_alert(with_redis: Settings, redis: Own
 
 
 async def test_a_broker_whose_queues_nobody_could_read_is_an_alert(settings: Settings, ground: Ground) -> None:
-    with_broker = settings.model_copy(update={"queue": "celery"})
+    with_broker = settings.replace(dispatch_mode="celery")
     await ground.conn.execute("DELETE FROM queue_depths")
     assert await probe_services(with_broker, ground.conn) == {"broker": False}
     await ground.conn.execute(

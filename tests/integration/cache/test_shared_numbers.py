@@ -13,7 +13,7 @@ from tests.integration.cache.conftest import OwnRedis
 
 from forager.cache import latest, server
 from forager.cache import namespace as era
-from forager.settings import Settings
+from forager.config.settings import Settings
 from forager.stats import overview as numbers
 from forager.stats.routes import live
 
@@ -44,9 +44,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
 @pytest.fixture
 async def apps(database_url: str, tmp_path: Path, redis: OwnRedis, asked: Asked) -> AsyncIterator[list[FastAPI]]:
     """Opened when `asked` has made them patient: how long a connection waits is said when it is made."""
-    given = {"home": tmp_path, "database_url": database_url, "redis_url": redis.url, "api_connections": 3}
+    given = {"home": tmp_path, "database_url": database_url, "redis_url": redis.url, "api_database_connections": 3}
     async with AsyncExitStack() as stack:
-        settings = Settings.model_validate(given)
+        settings = Settings.of(**given)
         yield [await stack.enter_async_context(running(settings)) for _ in range(3)]
 
 

@@ -21,7 +21,7 @@ from forager.cache import server as module
 from forager.cache.namespace import Era
 from forager.cache.server import Server
 from forager.cache.sessions import RedisSessionCache
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 ROOT = operator("cli:root")
 NAME, DIGEST = b"session" + bytes(32), b"what PostgreSQL said"
@@ -29,9 +29,11 @@ NAME, DIGEST = b"session" + bytes(32), b"what PostgreSQL said"
 
 @pytest.fixture
 def settings(database_url: str, redis: OwnRedis, tmp_path: Path) -> Settings:
-    limits = dict.fromkeys(("rate_anonymous", "rate_user", "rate_admin", "rate_seeds"), PLENTY)
-    given = {"home": tmp_path, "database_url": database_url, "redis_url": redis.url, "api_connections": 3}
-    return Settings.model_validate(given | limits)
+    limits = dict.fromkeys(
+        ("api_rate_limit_anonymous", "api_rate_limit_user", "api_rate_limit_admin", "api_rate_limit_seeds"), PLENTY
+    )
+    given = {"home": tmp_path, "database_url": database_url, "redis_url": redis.url, "api_database_connections": 3}
+    return Settings.of(**(given | limits))
 
 
 @pytest.fixture

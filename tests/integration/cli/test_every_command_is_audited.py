@@ -179,7 +179,7 @@ async def test_orders_for_the_house(forager: Any, world: Any, monkeypatch: pytes
 
 async def test_orders_for_proxies(forager: Any, world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORAGER_SECRET_KEY", "8f2c1de07b94a6350d7ecb15f93a42e8")
-    monkeypatch.setenv("FORAGER_ALLOW_NETWORKS", "127.0.0.0/8")
+    monkeypatch.setenv("FORAGER_FETCH_ALLOW_NETWORKS", "127.0.0.0/8")
     await carry_out(world.conn, forager, ABOUT_PROXIES)
 
 
@@ -220,7 +220,7 @@ async def test_a_schema_without_an_audit_log_is_told_in_ours(forager: Any, world
 
 @pytest.mark.usefixtures("forager")
 async def test_crawls_are_noted_when_they_start(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORAGER_ALLOW_NETWORKS", "127.0.0.0/8")
+    monkeypatch.setenv("FORAGER_FETCH_ALLOW_NETWORKS", "127.0.0.0/8")
 
     async def in_a_process(*words: str) -> Said:
         """It listens to signals, which only a main thread may."""

@@ -3,8 +3,8 @@
 import asyncio
 import sys
 
+from forager.config.loader import load
 from forager.db.database import open_database
-from forager.settings import load
 
 
 async def main() -> None:

@@ -16,12 +16,12 @@ import pytest
 from tests.conftest import in_thread
 from tests.integration.db.guests import Invite, is_ready, server_pid
 
+from forager.config.loader import load
 from forager.db import embedded
 from forager.db.database import open_database
 from forager.db.embedded import account, binaries, postmaster
 from forager.db.embedded.paths import ROLE, SUPERUSER, Place
 from forager.errors import ForagerError
-from forager.settings import load
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become others")
 NOBODY = pwd.getpwnam("nobody").pw_uid

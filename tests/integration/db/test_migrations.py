@@ -12,11 +12,11 @@ from tests.integration.db.catalog import describe
 from tests.integration.scale.next_revision import NEXT, migrations_in, write_migration
 from tests.integration.tasks.test_calls import until
 
+from forager.config.loader import load
 from forager.db import migrate, migration_files, schema
 from forager.db.database import open_database
 from forager.db.migration_files import BASELINE, load_migrations, read_schema
 from forager.errors import ConfigurationError
-from forager.settings import load
 
 ROOT = Path(__file__).parents[3]
 FIRST_SCHEMA = Path(__file__).with_name("schema_0001.sql")
@@ -38,7 +38,7 @@ async def catalog_of(dsn: str) -> dict[str, list[str]]:
 
 
 async def open_once(dsn: str) -> None:
-    async with open_database(load({"database_url": dsn}), size=1, application="test"):
+    async with open_database(load({"database.url": dsn}), size=1, application="test"):
         pass
 
 

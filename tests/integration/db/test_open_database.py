@@ -14,11 +14,11 @@ from tests.integration.db.guests import is_ready, server_pid
 from tests.integration.scale.next_revision import migrations_in, write_migration
 from tests.listening import listening
 
+from forager.config.loader import load
 from forager.db import embedded, migrate, schema
 from forager.db.database import open_database
 from forager.db.pool import CONNECTION_LOST
 from forager.errors import ConfigurationError
-from forager.settings import load
 
 ROOT = Path(__file__).parents[3]
 
@@ -38,7 +38,7 @@ async def test_the_first_use_makes_everything_and_the_last_one_stops_it(home: Pa
 @pytest.mark.both_servers
 async def test_an_empty_external_database_gets_its_tables(empty_database_url: str) -> None:
     with_password = empty_database_url.replace("postgres@", "postgres:hunter2@")
-    async with open_database(load({"database_url": with_password}), size=2, application="test") as database:
+    async with open_database(load({"database.url": with_password}), size=2, application="test") as database:
         assert not database.is_embedded
         assert "hunter2" not in database.description + repr(database)
         assert database.description.startswith(("PostgreSQL 18 at /", "PostgreSQL 15 at 127.0.0.1:5432/forager-test-"))
@@ -73,7 +73,7 @@ async def test_a_database_with_somebody_elses_tables_is_refused(empty_database_u
     with pytest.raises(
         ConfigurationError, match=r"not Forager's, such as 'customers': give Forager a database of its own"
     ):
-        async with open_database(load({"database_url": empty_database_url}), size=1, application="test"):
+        async with open_database(load({"database.url": empty_database_url}), size=1, application="test"):
             pass
     assert await connection.fetchval("SELECT to_regclass('domains') IS NULL")
     await connection.close()
@@ -87,7 +87,7 @@ async def test_a_user_who_may_not_create_tables_is_told_so(empty_database_url: s
         with pytest.raises(
             ConfigurationError, match="does not let Forager's user create tables: make that user its owner"
         ):
-            async with open_database(load({"database_url": dsn}), size=1, application="test"):
+            async with open_database(load({"database.url": dsn}), size=1, application="test"):
                 pass
     finally:
         await connection.execute("DROP ROLE a_reader_only")
@@ -143,5 +143,5 @@ async def old_server() -> AsyncIterator[str]:
 
 async def test_a_server_that_is_too_old_is_refused(old_server: str) -> None:
     with pytest.raises(ConfigurationError, match="is PostgreSQL 14, and Forager needs 15 or newer: upgrade it"):
-        async with open_database(load({"database_url": old_server}), size=1, application="test"):
+        async with open_database(load({"database.url": old_server}), size=1, application="test"):
             pass

@@ -129,7 +129,7 @@ def test_redrive_wants_to_know_which(forager: Forager, capsys: pytest.CaptureFix
 def test_without_a_queue_it_says_so(
     forager: Forager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("FORAGER_QUEUE", "inline")
+    monkeypatch.setenv("FORAGER_DISPATCH_MODE", "inline")
     assert forager() == 2
     assert "queue = celery makes some" in capsys.readouterr().err
 
@@ -137,7 +137,7 @@ def test_without_a_queue_it_says_so(
 def test_a_broker_that_does_not_answer_is_named(
     forager: Forager, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("FORAGER_BROKER_URL", BROKER.replace("5672", "1"))
+    monkeypatch.setenv("FORAGER_DISPATCH_BROKER_URL", BROKER.replace("5672", "1"))
     assert forager() == 1
     said = capsys.readouterr().err
     assert "RabbitMQ at 127.0.0.1:1 does not answer" in said

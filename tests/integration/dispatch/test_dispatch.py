@@ -8,6 +8,7 @@ from tests.integration.scheduler.stage import a_context
 from tests.queues import Queues
 from tests.wire import Wire
 
+from forager.config.loader import load
 from forager.dispatch import broker as broker_module
 from forager.dispatch import celery_app
 from forager.dispatch import jobs as dispatch
@@ -16,7 +17,6 @@ from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.jobs import DispatchJob
 from forager.dispatch.names import Names
 from forager.dispatch.store import URGENT_SCORE
-from forager.settings import load
 
 
 async def offers(ground: Ground) -> dict[int, bool]:
@@ -273,4 +273,4 @@ async def test_a_wrong_account_is_named(queues: Queues) -> None:
 
 def test_it_is_kept_only_with_a_broker() -> None:
     assert not DispatchJob().is_enabled(load({}, {}))
-    assert DispatchJob().is_enabled(load({"queue": "celery"}, {}))
+    assert DispatchJob().is_enabled(load({"dispatch.mode": "celery"}, {}))

@@ -272,7 +272,7 @@ async def test_workers_of_one_number_record_each_page_once(
 
     async def hear(stage: Stage) -> None:
         hears.set(True)
-        await work(stage, queues, batch_ms=1000, delay_s=0.02)
+        await work(stage, queues, batch_interval_s=1, delay_s=0.02)
 
     monkeypatch.setattr(stats, "add_worker", always_the_first)
     monkeypatch.setattr(domains, "hold_leases", once_one_is_taken)

@@ -9,11 +9,11 @@ import pytest
 from tests.integration.dispatch.stage import becomes
 from tests.queues import Queues
 
+from forager.config.loader import load
 from forager.dispatch import factory as celery_mode
 from forager.dispatch.broker import Broker
 from forager.dispatch.factory import ReplayRunner
 from forager.dispatch.inbox import Verdict
-from forager.settings import load
 
 
 class Given:

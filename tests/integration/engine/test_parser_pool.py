@@ -344,7 +344,7 @@ async def test_our_own_bug_comes_with_its_stack(fixtures: None) -> None:
 
 async def test_a_page_that_cannot_be_parsed_says_so(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text(
-        "from forager import parsing\nfrom forager.errors import DecodeError\n"
+        "from forager.parsing import page as parsing\nfrom forager.errors import DecodeError\n"
         "def read(fetched, **how):\n    raise DecodeError('the page cannot be parsed: too deep')\nparsing.read = read\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

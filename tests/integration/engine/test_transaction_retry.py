@@ -7,10 +7,10 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
+from forager.config.loader import load
 from forager.db.database import Database, open_database
 from forager.engine.transaction_retry import in_transaction
 from forager.errors import DatabaseUnreachableError
-from forager.settings import load
 
 pytestmark = pytest.mark.both_servers
 
@@ -75,7 +75,7 @@ async def test_who_is_cancelled_does_not_try_again(database: Database) -> None:
 async def test_a_frozen_process_does_not_keep_its_locks(database_url: str, ground: Ground) -> None:
     domain = await ground.a_domain()
     tries = 0
-    settings = load({"database_url": database_url})
+    settings = load({"database.url": database_url})
 
     async def freeze_once(conn: Any) -> None:
         nonlocal tries

@@ -68,7 +68,7 @@ async def test_what_is_learned_is_visited_before_it_is_recorded_where_it_was_fou
 
     async with serve(WatchedSite(1, on_request=hold_up)) as web:
         stages.append(stage := await Stage.open(database, web))
-        await stage.work(batch_ms=10)
+        await stage.work(batch_interval_s=0.01)
         assert [visit.target for visit in page_visits(web)] == ["/", "/second"]
     assert await stage.broken_promises() == {}
 
@@ -261,7 +261,7 @@ async def test_what_is_recorded_while_a_claim_is_under_way_is_found_in_the_same_
 
     async with serve(WatchedSite(1, on_request=overtake), WatchedSite(2, number=2)) as web:
         stages.append(stage := await Stage.open(database, web))
-        await stage.work(max_domains=1, unpaced_concurrency=2, batch_ms=10)
+        await stage.work(max_domains=1, unpaced_concurrency=2, batch_interval_s=0.01)
         taken = turns(page_visits(web))
     assert sorted(taken) == [(HUGE, 4), ("uniform-2", 2)]
     assert await stage.broken_promises() == {}
@@ -349,7 +349,7 @@ async def test_a_closed_domain_finishes_what_is_in_flight_and_nothing_more(
     site = WatchedSite(1, on_request=slow)
     async with serve(site) as web:
         stage = await Stage.open(database, web, f"{web.urls[0]}x", scope=Scope.HOST)
-        working = asyncio.create_task(stage.work(heartbeat_s=heartbeat_s, batch_ms=10, longest_wait_s=1.0))
+        working = asyncio.create_task(stage.work(heartbeat_s=heartbeat_s, batch_interval_s=0.01, longest_wait_s=1.0))
         await reached.wait()
         await stage.fetch(close)
         assert stage.worker is not None

@@ -287,7 +287,7 @@ async def test_a_worker_that_lost_its_lease_gives_way_and_its_late_results_are_r
     site = WatchedSite(60, on_request=lambda _path, count: reached.set() if count == 20 else None)
     async with serve(site) as web:
         stage = await Stage.open(database, web)
-        working = asyncio.create_task(stage.work(batch_ms=1))
+        working = asyncio.create_task(stage.work(batch_interval_s=0.001))
         await reached.wait()
         thief = await ground.a_worker(stage.run)
         async with ground.conn.transaction():
@@ -317,7 +317,7 @@ async def test_a_worker_declared_dead_finishes_all_the_same(database: Database, 
     site = WatchedSite(60, on_request=lambda _path, count: reached.set() if count == 20 else None)
     async with serve(site) as web:
         stage = await Stage.open(database, web)
-        working = asyncio.create_task(stage.work(heartbeat_s=0.1, batch_ms=1))
+        working = asyncio.create_task(stage.work(heartbeat_s=0.1, batch_interval_s=0.001))
         await reached.wait()
         await ground.conn.execute("UPDATE workers SET status = 'dead'")
         await in_transaction(database, partial(recover, dead_after_s=60, delay_s=0.0))

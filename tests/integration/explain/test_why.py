@@ -223,7 +223,7 @@ async def test_where_the_pace_comes_from(questions: Questions) -> None:
     async def told(**manners: Any) -> str:
         return (await questions.gates(SHOP, **manners))["pace"].sentence
 
-    assert await told(delay_s=2.5) == "2.5 s between requests (setting delay_s)"
+    assert await told(delay_s=2.5) == "2.5 s between requests (setting politeness.delay)"
     await questions.set_domain(crawl_delay_s=3.0)
     assert await told() == "3 s between requests (set for the domain)"
     await questions.robots(ROBOTS)
@@ -233,7 +233,7 @@ async def test_where_the_pace_comes_from(questions: Questions) -> None:
 
 async def test_no_delay_is_the_least_delay(questions: Questions) -> None:
     pace = (await questions.gates(SHOP, delay_s=0.0))["pace"].sentence
-    assert pace == "0.05 s between requests (the least there is; 0 s setting delay_s)"
+    assert pace == "0.05 s between requests (the least there is; 0 s setting politeness.delay)"
 
 
 async def test_the_next_allowed_request_is_waited_for(questions: Questions) -> None:
@@ -251,9 +251,9 @@ async def test_errors_in_a_row_are_counted_towards_a_rest(questions: Questions, 
 async def test_a_slow_server_is_given_more_distance(questions: Questions) -> None:
     await questions.set_domain(pace_extra_s=2.5)
     sentence = (await questions.gates(SHOP))["pace"].sentence
-    assert sentence == "3.5 s between requests (setting delay_s, and 2.5 s more because the server is slow)"
+    assert sentence == "3.5 s between requests (setting politeness.delay, and 2.5 s more because the server is slow)"
     plain = (await questions.gates(SHOP, adaptive_pace=False))["pace"].sentence
-    assert plain == "1 s between requests (setting delay_s)"
+    assert plain == "1 s between requests (setting politeness.delay)"
 
 
 async def open_breaker(questions: Questions, state: str, *, ago_s: float, failures: int = 5) -> None:
@@ -361,7 +361,7 @@ async def test_a_url_that_is_not_known_may_be_a_link_that_was_left_out(questions
     await questions.change("UPDATE pages SET flags = '{links_cut}', links_count = 5000")
     said = await questions.say(f"https://{SHOP}/never-heard-of")
     assert "(5,000 links taken) ha" in said
-    assert "more links than max_links_per_page allows, and it may be among the rest" in said
+    assert "more links than crawl.max_links_per_page allows, and it may be among the rest" in said
 
 
 @pytest.mark.parametrize(
@@ -486,7 +486,7 @@ async def test_an_old_robots_txt_is_asked_for_again(questions: Questions) -> Non
 async def test_the_address_guard(questions: Questions) -> None:
     url = "http://127.0.0.1:9/x"
     assert (await questions.gates(url))["address"].is_closed
-    assert "127.0.0.1 is a loopback address; add it to allow_networks" in await questions.say(url)
+    assert "127.0.0.1 is a loopback address; add it to fetch.allow_networks" in await questions.say(url)
     allowed = AddressGuard(["127.0.0.0/8"], [80])
     assert (await questions.gates(url, guard=allowed))["address"].is_open
     assert (await questions.gates(f"{SEED}about"))["address"].is_open is None

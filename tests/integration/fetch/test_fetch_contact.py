@@ -5,10 +5,11 @@ from pathlib import Path
 
 from tests.listening import listening
 
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.errors import AddressBlockedError
 from forager.pages.fetch_one import fetch_one
 from forager.robots.commands import _check_site_robots
-from forager.settings import Settings, load
 from forager.webhooks.delivery import call_webhooks
 from forager.webhooks.store import DueCall
 
@@ -17,7 +18,9 @@ ELSEWHERE = "http://198.41.0.4/"
 
 
 def anonymous(home: Path) -> Settings:
-    return load({"home": home, "allow_networks": ("127.0.0.0/8",), "connect_timeout_s": 1, "request_timeout_s": 2}, {})
+    return load(
+        {"home": home, "fetch.allow_networks": ("127.0.0.0/8",), "fetch.connect_timeout": 1, "fetch.timeout": 2}, {}
+    )
 
 
 async def redirect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

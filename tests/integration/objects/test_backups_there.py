@@ -14,7 +14,7 @@ from tests.integration.world import forager
 
 from forager.backup import bucket as backup_bucket
 from forager.backup.service import _copy, back_up
-from forager.settings import load
+from forager.config.loader import load
 from forager.storage.bucket import Bucket
 from forager.storage.bucket_folder import BucketFolder
 
@@ -74,7 +74,7 @@ async def test_mistakes_are_one_sentence(
 async def test_old_ones_go_with_the_files_only_they_had(
     database_url: str, bucket: Bucket, bodies: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = load({"home": bodies.parents[1], "database_url": database_url, "backup_bucket": str(bucket)}, {})
+    settings = load({"home": bodies.parents[1], "database.url": database_url, "backup.bucket": str(bucket)}, {})
     there = BucketFolder(bucket)
 
     async def a_night(later: timedelta) -> str:

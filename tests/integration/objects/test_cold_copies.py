@@ -21,7 +21,7 @@ LEAVE = 4 * PAGES
 
 @pytest.fixture
 def copies(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> BucketFolder:
-    monkeypatch.setenv("FORAGER_COLD_BUCKET", str(bucket))
+    monkeypatch.setenv("FORAGER_ARCHIVE_BUCKET", str(bucket))
     return BucketFolder(bucket)
 
 
@@ -50,10 +50,10 @@ async def test_every_cold_file_has_a_copy_and_comes_back_from_it(
 async def test_files_from_before_the_bucket_follow_and_a_damaged_copy_is_found(
     forager: Any, world: Past, folder: Path, copies: BucketFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("FORAGER_COLD_BUCKET")
+    monkeypatch.delenv("FORAGER_ARCHIVE_BUCKET")
     await forager("archive")
     assert copies.files() == {}
-    monkeypatch.setenv("FORAGER_COLD_BUCKET", str(copies))
+    monkeypatch.setenv("FORAGER_ARCHIVE_BUCKET", str(copies))
     assert "4 earlier files copied" in (await forager("archive")).err
     assert set(copies.files()) == names_here(folder)
     name = files(folder)[0].relative_to(folder).as_posix()

@@ -21,7 +21,7 @@ from forager.storage.bucket import parse_bucket
 from forager.storage.objects import DAY, BucketLocation
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
-UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
+UNPACED = {"FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK}
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def url(objects: ObjectServer, forager: Forager) -> str:
 
 def use(forager: Forager, objects: ObjectServer) -> str:
     url = f"s3://{BUCKET}/{uuid.uuid4().hex}"
-    forager.environ |= objects.environ | {"FORAGER_BODIES": url}
+    forager.environ |= objects.environ | {"FORAGER_STORAGE_BUCKET": url}
     return url
 
 

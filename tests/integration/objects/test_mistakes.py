@@ -7,9 +7,9 @@ import pytest
 from tests.acceptance.stage import Forager
 from tests.integration.objects.server import ACCESS_KEY, BUCKET, SECRET_KEY, ObjectServer
 
+from forager.config.loader import load
 from forager.errors import ConfigurationError, StoreError
 from forager.explain import check_bodies
-from forager.settings import load
 from forager.storage.bucket import KEYS, connect, parse_bucket, prove
 from forager.storage.objects import BucketLocation
 
@@ -58,7 +58,7 @@ def test_what_names_no_bucket_is_refused(url: str) -> None:
 
 def test_another_scheme_is_refused_by_the_settings() -> None:
     with pytest.raises(ConfigurationError, match=r"must start with s3://"):
-        load({"bodies": "/srv/bodies"}, {})
+        load({"storage.bucket": "/srv/bodies"}, {})
 
 
 @pytest.mark.usefixtures("without_keys")
@@ -81,7 +81,7 @@ def test_without_the_library_it_says_what_brings_it(monkeypatch: pytest.MonkeyPa
     ids=lambda command: command[0],
 )
 def test_commands_say_it_before_they_begin(objects: ObjectServer, forager: Forager, command: tuple[str, ...]) -> None:
-    environ = objects.environ | {"FORAGER_BODIES": f"s3://{BUCKET}", "AWS_SECRET_ACCESS_KEY": "a wrong one"}
+    environ = objects.environ | {"FORAGER_STORAGE_BUCKET": f"s3://{BUCKET}", "AWS_SECRET_ACCESS_KEY": "a wrong one"}
     ended = forager.run(*command, **environ)
     assert ended.returncode == CONFIGURATION, ended.stderr
     assert "refuses our credentials for s3://bodies (SignatureDoesNotMatch): correct AWS_ACCESS_KEY_ID" in ended.stderr

@@ -253,7 +253,12 @@ async def test_two_workers_keep_one_cap_together(database: Database) -> None:
     async with serve(*sites) as web, running("http") as proxies:
         stage = await Stage.open(database, web)
         await assign(stage, proxies, max_requests_per_hour=40)
-        order: dict[str, Any] = {"workers": 2, "is_unpaced": lambda _domain: False, "delay_s": 0.4, "batch_ms": 5}
+        order: dict[str, Any] = {
+            "workers": 2,
+            "is_unpaced": lambda _domain: False,
+            "delay_s": 0.4,
+            "batch_interval_s": 0.005,
+        }
         await asyncio.gather(*(stage.work(services=USED, **order) for _ in range(2)))
         # Each alone would take 40. A worker counts what it has not written yet, and hears of the other's requests with
         # its own next batch: what the other makes within a write or two, at this pace one or two a queue, comes on top.

@@ -9,18 +9,19 @@ from tests.integration.scheduler.stage import a_context
 from tests.proxies import RealProxy, run_proxy
 
 from forager.config.cipher import PasswordCipher
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.proxies import store
 from forager.proxies.jobs import ProbeProxiesJob
 from forager.proxies.probe import probe
 from forager.proxies.store import Probed, ProbeRow
-from forager.settings import Settings, load
 
 KEY, OTHER_KEY = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c93"
 NOW = "UPDATE {} SET probe_at = now() - interval '1 second' WHERE probe_at IS NOT NULL"
 
 
 def local(**more: object) -> Settings:
-    return load({"allow_networks": "127.0.0.0/8", "connect_timeout_s": 2.0} | more, {})
+    return load({"fetch.allow_networks": "127.0.0.0/8", "fetch.connect_timeout": 2.0} | more, {})
 
 
 async def hasten(stand: Stand) -> None:

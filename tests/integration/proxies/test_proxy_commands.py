@@ -9,7 +9,7 @@ import pytest
 
 from forager.config.cipher import PasswordCipher
 from forager.config.keys import get_cipher
-from forager.settings import load
+from forager.config.loader import load
 
 SHOP = "shop.example"
 KEY, NEW_KEY = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c93"

@@ -7,12 +7,13 @@ import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 from tests.integration.proxies.test_crawl import KEY, assign, callers, health, running
 
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.db.database import Database
 from forager.errors import DatabaseUnreachableError, ProxyError
 from forager.robots.commands import _check_site_robots
 from forager.seeds.found import Seed
 from forager.seeds.sitemap_fetch import follow_sitemap
-from forager.settings import Settings, load
 from forager_playground import Answer
 
 pytestmark = pytest.mark.timeout(90)
@@ -29,8 +30,13 @@ async def a_stage(database: Database) -> AsyncIterator[Stage]:
 
 
 def settings_for(database_url: str, **more: str) -> Settings:
-    given = {"allow_networks": ("127.0.0.0/8",), "delay_s": 0.0, "secret_key": (KEY,), "home": "/nowhere"}
-    return load(given | {"database_url": database_url} | more, {})
+    given = {
+        "fetch.allow_networks": ("127.0.0.0/8",),
+        "politeness.delay": 0.0,
+        "secret_key": (KEY,),
+        "home": "/nowhere",
+    }
+    return load(given | {"database.url": database_url} | more, {})
 
 
 async def read_sitemap(stage: Stage, settings: Settings) -> list[str]:

@@ -12,10 +12,10 @@ from tests.integration.scheduler.stage import a_context
 
 from forager import clock
 from forager.backup.service import back_up
+from forager.config.loader import load
 from forager.db.jobs import VacuumJob
 from forager.retention import archive as cold
 from forager.retention import purge
-from forager.settings import load
 
 Act = Callable[[Past, Path], Awaitable[object]]
 STRONG = ("ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock")
@@ -28,7 +28,7 @@ async def move(world: Past, folder: Path) -> object:
 
 async def save(world: Past, folder: Path) -> object:
     dsn = str(world.dsn)
-    return await back_up(load({"home": folder, "database_url": dsn}, {}), dsn)
+    return await back_up(load({"home": folder, "database.url": dsn}, {}), dsn)
 
 
 async def clean(world: Past, folder: Path) -> object:

@@ -26,7 +26,7 @@ async def a_minute(conn: asyncpg.Connection, after: str, amount: float, label: s
 
 
 async def round_of(conn: asyncpg.Connection, folder: Path) -> str:
-    return await SeriesJob().run(a_context(conn, cold_folder=folder))
+    return await SeriesJob().run(a_context(conn, archive_folder=folder))
 
 
 def files(folder: Path) -> list[Path]:

@@ -36,14 +36,14 @@ def web(log: Path) -> Iterator[Running]:
 
 @pytest.fixture
 def environ(database_url: str, tmp_path: Path) -> dict[str, str]:
-    own = {"FORAGER_DATABASE_URL": database_url, "FORAGER_HOME": str(tmp_path), "FORAGER_LONGEST_WAIT_S": "5"}
+    own = {"FORAGER_DATABASE_URL": database_url, "FORAGER_HOME": str(tmp_path), "FORAGER_CRAWL_MAX_WAIT": "5"}
     return os.environ | own
 
 
 @pytest.fixture
 def forager(environ: dict[str, str], web: Running, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     def call(*arguments: str, allow: bool = True) -> subprocess.CompletedProcess[str]:
-        extra = {"FORAGER_ALLOW_NETWORKS": ",".join(web.networks)} if allow else {}
+        extra = {"FORAGER_FETCH_ALLOW_NETWORKS": ",".join(web.networks)} if allow else {}
         return starter.run(arguments, environ | extra, tmp_path, timeout_s=120)
 
     return call
@@ -94,7 +94,7 @@ def test_a_signal_stops_cleanly_and_the_same_command_resumes(
     forager: Any, environ: dict[str, str], web: Running, log: Path, number: signal.Signals
 ) -> None:
     tmp_path = log.parent
-    environ["FORAGER_ALLOW_NETWORKS"] = ",".join(web.networks)
+    environ["FORAGER_FETCH_ALLOW_NETWORKS"] = ",".join(web.networks)
     command = [sys.executable, "-m", "forager", "crawl", web.urls[0], "-o", "out.jsonl"]
     with subprocess.Popen(
         [*command, "--delay", "0.2"], env=environ, cwd=tmp_path, stderr=subprocess.PIPE, text=True

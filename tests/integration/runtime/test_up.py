@@ -8,11 +8,11 @@ import asyncpg
 import pytest
 from tests.ground import Ground, database, database_url, ground
 
+from forager.config.loader import load
 from forager.db.database import Database
 from forager.engine.stop import StopRequest
 from forager.instance import Forager
 from forager.runtime.up import ProcessSupervisor
-from forager.settings import load
 
 __all__ = ["database", "database_url", "ground"]
 
@@ -23,7 +23,9 @@ async def test_domains_are_adopted_for_workers_elsewhere(
 ) -> None:
     domain = await ground.a_domain("a.example")
     assert await conn.fetchval("SELECT run_id FROM domains WHERE id = $1", domain) is None
-    settings = load({"home": tmp_path, "database_url": database.dsn, "backup_at": "never", "cleanup_at": "never"}, {})
+    settings = load(
+        {"home": tmp_path, "database.url": database.dsn, "backup.schedule": "never", "archive.schedule": "never"}, {}
+    )
     stop = StopRequest()
     working = asyncio.create_task(ProcessSupervisor(Forager(settings, database), stop, workers=0).work())
     adopted = asyncio.create_task(_adopted(conn, domain))

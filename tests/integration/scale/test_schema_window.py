@@ -9,17 +9,17 @@ import pytest
 from tests.conftest import database_url
 from tests.integration.scale.next_revision import NEXT, add_next
 
+from forager.config.loader import load
 from forager.db import migrate, schema
 from forager.db.database import open_database
 from forager.db.statements import all_statements
 from forager.errors import ConfigurationError
-from forager.settings import load
 
 __all__ = ["database_url"]  # of the test's own: its schema is changed
 
 
 async def names_in(dsn: str) -> list[str]:
-    async with open_database(load({"database_url": dsn}), size=1, application="test") as database:
+    async with open_database(load({"database.url": dsn}), size=1, application="test") as database:
         return [row["name"] for row in await database.pool.fetch("SELECT name FROM domains")]
 
 

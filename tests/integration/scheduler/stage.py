@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tests.ground import Ground
 
+from forager.config.settings import Settings
 from forager.dispatch.broker import Broker
 from forager.explain.check import check
 from forager.instance import Forager
 from forager.scheduler.job import JobContext
-from forager.settings import Settings, load
 
 HOME = tempfile.TemporaryDirectory(prefix="forager-jobs-")
 NO_DATABASE: Any = None
@@ -34,7 +34,7 @@ def a_context(
 
 
 def some_settings(**more: Any) -> Settings:
-    return load({"home": Path(HOME.name)} | more, {})
+    return Settings.of(home=Path(HOME.name), **more)
 
 
 @pytest.fixture(autouse=True)

@@ -13,9 +13,9 @@ from tests.ground import Ground
 from tests.integration.scheduler.stage import BLOCKED, PAST, set_domain
 
 from forager.cli.main import run
+from forager.config.loader import load
 from forager.domains.jobs.score import ScoreJob
 from forager.runtime.schedule import enabled_jobs
-from forager.settings import load
 
 ENABLED = sorted(job.name for job in enabled_jobs(load({}, {})))
 """Without a broker and a search server."""

@@ -35,7 +35,7 @@ async def test_domains_of_a_silent_worker_are_taken_over(ground: Ground) -> None
     lease = await ground.a_lease(lost, silent)
     await ground.targets(lease, silent, run, want=1)
     await ground.a_lease(held, living)
-    context = a_context(ground.conn, dead_after_s=60.0, delay_s=0.0)
+    context = a_context(ground.conn, worker_dead_after=60.0, politeness_delay=0.0)
     assert await TakeoverJob().run(context) == "1 domain released"
     assert ((await ground.domain(lost))["claimed_by"], (await ground.domain(held))["claimed_by"]) == (None, living)
     assert await ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE locked_at IS NOT NULL") == 0
@@ -80,7 +80,7 @@ async def test_a_score_that_is_a_day_old_is_written(ground: Ground) -> None:
 
 async def test_in_seed_order_all_scores_are_nought(ground: Ground) -> None:
     await ground.a_domain(seed_rank=1, priority_score=700.0)
-    await ScoreJob().run(a_context(ground.conn, scheduling="seed_order"))
+    await ScoreJob().run(a_context(ground.conn, crawl_domain_order="seed_order"))
     assert await scores(ground) == {"a.example": 0.0}
 
 
@@ -273,7 +273,7 @@ async def test_what_a_domain_asks_to_be_kept_longer_is(ground: Ground) -> None:
     kept = {"robots_s": 90 * 86_400.0, "moves_s": 365 * 86_400.0, "refresh_every_s": 86_400.0}
     due = await domain_traces.count_old(ground.conn, **kept)
     assert due == {"robots_requests": 1, "domain_history": 2}
-    await TracesJob().run(a_context(ground.conn, refresh_every_s=86_400.0))
+    await TracesJob().run(a_context(ground.conn, refresh_interval=86_400.0))
     assert await left(ground, "robots_requests") == {keeper: 1}
     assert await left(ground, "domain_history") == {keeper: 20, seldom: 22}
     assert set((await domain_traces.count_old(ground.conn, **kept)).values()) == {0}

@@ -141,7 +141,7 @@ async def test_without_refreshing_only_revisits_wake(ground: Ground) -> None:
     old = await an_exhausted_domain(ground, pages=1)
     due = await an_exhausted_domain(ground, "b.example", pages=1)
     await a_revisit(ground, await ground.conn.fetchval("SELECT id FROM pages WHERE url = 'http://b.example/'"))
-    assert await RefreshJob().run(a_context(ground.conn, refresh=False)) == "1 domain woken, 0 pages to refresh"
+    assert await RefreshJob().run(a_context(ground.conn, refresh_enabled=False)) == "1 domain woken, 0 pages to refresh"
     assert ((await ground.domain(old))["status"], (await ground.domain(due))["status"]) == ("exhausted", "pending")
     assert await rests_for_s(ground, old) > 13 * stage.DAY_S
 

@@ -10,12 +10,12 @@ import pytest
 from tests.ground import Ground
 from tests.integration.scheduler.test_scheduler import Counted, logs_are_new
 
+from forager.config.loader import load
 from forager.db.database import Database
 from forager.engine.stop import StopRequest
 from forager.instance import Forager
 from forager.runtime import schedule as app
 from forager.scheduler.job import Loop
-from forager.settings import load
 
 __all__ = ["logs_are_new"]
 

@@ -11,13 +11,13 @@ from tests.ground import Ground
 from tests.integration.scheduler.stage import some_settings
 
 from forager import observe
+from forager.config.settings import Settings
 from forager.db.database import Database
 from forager.instance import Forager
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.scheduler import JobScheduler
 from forager.scheduler.store import list_jobs
 from forager.scheduler.times import ANY_TIME, TimeOfDay
-from forager.settings import Settings
 
 pytestmark = pytest.mark.both_servers
 

@@ -11,12 +11,12 @@ from tests.ground import Ground
 from tests.integration.scheduler.stage import a_context
 from tests.integration.scheduler.test_scheduler import Counted, a_scheduler
 
+from forager.config.loader import load
 from forager.db.jobs import VacuumJob
 from forager.instance import open_forager
 from forager.runtime.schedule import run_jobs_once
 from forager.scheduler.store import list_jobs
 from forager.scheduler.times import TimeOfDay
-from forager.settings import load
 
 NIGHT = TimeOfDay("02:00", None)
 SUNDAY = TimeOfDay("04:00", 7)
@@ -76,19 +76,17 @@ async def test_a_new_job_of_the_night_waits_for_it_and_then_for_the_next(ground:
 
 
 async def test_never_is_never(database_url: str, ground: Ground, tmp_path: Path) -> None:
-    off = dict.fromkeys(("backup_at", "cleanup_at", "vacuum_at"), "never")
-    settings_of = load({"home": tmp_path / "home", "database_url": database_url} | off, {})
+    off = dict.fromkeys(("backup.schedule", "archive.schedule", "database.vacuum_schedule"), "never")
+    settings_of = load({"home": tmp_path / "home", "database.url": database_url} | off, {})
     async with open_forager(settings_of, application="test") as forager:
         done = await run_jobs_once(forager, ["backup", "retain", "vacuum"])
-    assert [each.result for each in done] == [
-        f"switched off by the setting {name}" for name in ("backup_at", "cleanup_at", "vacuum_at")
-    ]
+    assert [each.result for each in done] == [f"switched off by the setting {name}" for name in off]
     assert not (tmp_path / "home").exists()
 
 
 async def test_a_night_saves_moves_and_cleans(database_url: str, ground: Ground, tmp_path: Path) -> None:
     await ground.a_domain(pages=2)
-    settings_of = load({"home": tmp_path / "home", "database_url": database_url}, {})
+    settings_of = load({"home": tmp_path / "home", "database.url": database_url}, {})
     async with open_forager(settings_of, application="test") as forager:
         done = {each.name: each for each in await run_jobs_once(forager, ["backup", "retain", "vacuum"])}
         assert {each.error for each in done.values()} == {None}
@@ -99,7 +97,7 @@ async def test_a_night_saves_moves_and_cleans(database_url: str, ground: Ground,
 
 async def test_a_backup_that_fails_is_told(database_url: str, ground: Ground, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    given_settings = {"home": tmp_path, "database_url": database_url, "backup_folder": tmp_path / "file"}
+    given_settings = {"home": tmp_path, "database.url": database_url, "backup.folder": tmp_path / "file"}
     async with open_forager(load(given_settings, {}), application="test") as forager:
         (done,) = await run_jobs_once(forager, ["backup"])
     assert done.error is not None

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from tests.integration.search.conftest import IN_POSTGRES
 
+from forager.config.loader import load
 from forager.db.database import Database
 from forager.engine.stop import StopRequest
 from forager.instance import Forager
 from forager.runtime import crawl as crawling
 from forager.search import index
-from forager.settings import load
 
 pytestmark = IN_POSTGRES
 

@@ -9,7 +9,7 @@ from tests.integration.api.conftest import client_for, running, token_of
 from tests.integration.search.conftest import IN_POSTGRES
 
 from forager.accounts.identity import Role, Scope
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 pytestmark = IN_POSTGRES
 LIVE = "INSERT INTO search_builds (name, owner, state, is_made) VALUES ('b1', gen_random_uuid(), 'live', true)"
@@ -17,14 +17,12 @@ LIVE = "INSERT INTO search_builds (name, owner, state, is_made) VALUES ('b1', ge
 
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:
-    return Settings.model_validate(
-        {
-            "home": tmp_path,
-            "database_url": database_url,
-            "secret_key": ("8f2c1de07b94a6350d7ecb15f93a42e8",),
-            "search_backend": "opensearch",
-            "search_url": "http://crawler:s3cret@127.0.0.1:9",
-        }
+    return Settings.of(
+        home=tmp_path,
+        database_url=database_url,
+        secret_key=("8f2c1de07b94a6350d7ecb15f93a42e8",),
+        search_backend="opensearch",
+        search_url="http://crawler:s3cret@127.0.0.1:9",
     )
 
 

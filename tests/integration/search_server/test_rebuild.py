@@ -139,7 +139,7 @@ async def test_an_index_that_somebody_deleted_is_made_again(mirror: Any, pool: A
 async def test_two_foragers_under_one_prefix_are_told_so(mirror: Any) -> None:
     before = await live(mirror)
     await mirror.conn.execute("DELETE FROM search_builds")
-    with pytest.raises(ConfigurationError, match="search_index_prefix") as caught:
+    with pytest.raises(ConfigurationError, match=r"search\.index_prefix") as caught:
         await reindex(mirror.conn, mirror.elsewhere)
     assert "\n" not in str(caught.value)
     assert mirror.names.index("page", before) in await mirror.server.tell(

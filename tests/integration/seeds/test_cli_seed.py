@@ -33,8 +33,8 @@ def environ(database_url: str, tmp_path: Path) -> dict[str, str]:
     own = {
         "FORAGER_DATABASE_URL": database_url,
         "FORAGER_HOME": str(tmp_path),
-        "FORAGER_LONGEST_WAIT_S": "5",
-        "FORAGER_ALLOW_NETWORKS": "127.0.0.0/8",
+        "FORAGER_CRAWL_MAX_WAIT": "5",
+        "FORAGER_FETCH_ALLOW_NETWORKS": "127.0.0.0/8",
     }
     return os.environ | own
 

@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 import pytest
 from tests.integration.fetch.raw_server import Server, http, serve
 
+from forager.config.loader import load
+from forager.config.settings import Settings
 from forager.seeds import sitemap_fetch as sitemaps
 from forager.seeds.found import BadLine, Seed
-from forager.settings import Settings, load
 from forager_playground.server import measure_delay_s
 
-LOOPBACK = load({"allow_networks": ("127.0.0.0/8",), "delay_s": 0.0, "home": "/nowhere"}, {})
+LOOPBACK = load({"fetch.allow_networks": ("127.0.0.0/8",), "politeness.delay": 0.0, "home": "/nowhere"}, {})
 NOT_FOUND = http(b"", status="404 Not Found")
 
 
@@ -131,9 +132,7 @@ async def test_requests_keep_their_distance() -> None:
         await writer.drain()
 
     async with serve(answer) as server:
-        assert urls(await follow(server, settings=LOOPBACK.model_copy(update={"delay_s": 0.1}))) == [
-            "https://a.example/"
-        ]
+        assert urls(await follow(server, settings=LOOPBACK.replace(politeness_delay=0.1))) == ["https://a.example/"]
     assert moments[1] - moments[0] >= 0.29
 
 

@@ -41,7 +41,7 @@ def site() -> Iterator[StaticSite]:
 @pytest.fixture
 def fetch(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Fetch:
     monkeypatch.setenv("FORAGER_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("FORAGER_ALLOW_NETWORKS", "127.0.0.9/32")
+    monkeypatch.setenv("FORAGER_FETCH_ALLOW_NETWORKS", "127.0.0.9/32")
     monkeypatch.setenv("FORAGER_CONTACT", "test@a.example")
 
     def call(*arguments: str) -> tuple[int, str, str]:
@@ -103,7 +103,7 @@ def test_redirects_are_shown_hop_by_hop(fetch: Fetch, site: StaticSite) -> None:
     [
         ("/secret", "robots.txt line 3 says 'Disallow: /secret'"),
         ("/to-secret", "robots.txt line 3 says 'Disallow: /secret'"),
-        ("/to-private", "FORAGER_ALLOW_NETWORKS"),
+        ("/to-private", "FORAGER_FETCH_ALLOW_NETWORKS"),
         ("/loop", "more than 5 redirects in a row"),
     ],
 )
@@ -119,11 +119,11 @@ def test_what_a_crawl_would_not_do_it_does_not_do(fetch: Fetch, site: StaticSite
 def test_private_addresses_are_refused_with_the_way_out(
     fetch: Fetch, site: StaticSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FORAGER_ALLOW_NETWORKS", "")
+    monkeypatch.setenv("FORAGER_FETCH_ALLOW_NETWORKS", "")
     code, out, err = fetch(site.url)
     assert (code, out) == (1, "")
     assert "loopback" in err
-    assert "FORAGER_ALLOW_NETWORKS" in err
+    assert "FORAGER_FETCH_ALLOW_NETWORKS" in err
     assert site.asked == []
 
 

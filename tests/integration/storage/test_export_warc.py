@@ -27,7 +27,7 @@ def read(content: bytes) -> dict[str, tuple[str, bytes]]:
 @pytest.mark.parametrize(("policy", "kind"), [("snapshot", "resource"), ("archive", "response")])
 def test_every_stored_page_is_in_it(forager: Forager, open_web: OpenWeb, policy: str, kind: str) -> None:
     web = open_web("docs=6", "uniform=1x3")
-    forager.start(*web.urls, "--keep", policy, "-o", "out.jsonl", FORAGER_UNPACED_HOSTS=NETWORK).finish()
+    forager.start(*web.urls, "--keep", policy, "-o", "out.jsonl", FORAGER_POLITENESS_NO_DELAY_HOSTS=NETWORK).finish()
     ended = forager.run("export", "warc", "-o", "all.warc.gz")
     assert ended.returncode == 0, ended.stderr
     found = read((forager.folder / "all.warc.gz").read_bytes())

@@ -17,7 +17,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(240)]
 
-UNPACED = {"FORAGER_UNPACED_HOSTS": NETWORK}
+UNPACED = {"FORAGER_POLITENESS_NO_DELAY_HOSTS": NETWORK}
 PASS_TIME = """WITH due AS (UPDATE crawl_tasks SET scheduled_for = now() WHERE outcome IS NULL RETURNING domain_id)
                UPDATE domains SET next_crawl_after = now() WHERE id IN (SELECT domain_id FROM due) RETURNING id"""
 COUNTS = "SELECT what, bodies FROM run_bodies ORDER BY what"

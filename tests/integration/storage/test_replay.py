@@ -218,7 +218,7 @@ def test_a_replay_says_why_a_page_that_crashed_cannot_be_read_apart(forager: For
 
 def test_a_killed_replay_goes_on_where_it_was(forager: Forager, open_web: OpenWeb) -> None:
     web = open_web("uniform=8x80")
-    forager.start(*web.urls, "--keep", "snapshot", FORAGER_UNPACED_HOSTS=NETWORK).finish()
+    forager.start(*web.urls, "--keep", "snapshot", FORAGER_POLITENESS_NO_DELAY_HOSTS=NETWORK).finish()
     forager.ask("UPDATE pages SET title = NULL")
     replay = forager.spawn("replay")
     until(lambda: forager.value("SELECT COALESCE(max(after_page), 0) FROM replays") > 0, "a portion is done")

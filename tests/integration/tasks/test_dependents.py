@@ -60,7 +60,7 @@ async def test_the_second_is_cancelled_when_the_first_does_not_make_it(
 
 async def test_or_it_runs_all_the_same(ground: Ground, pair: tuple[int, int]) -> None:
     await close(ground, pair[0])
-    assert await DependenciesJob().run(a_context(ground.conn, dependents="run")) == "1 task settled"
+    assert await DependenciesJob().run(a_context(ground.conn, crawl_dependents="run")) == "1 task settled"
     assert (await ground.task(pair[1]))["status"] == "pending"
 
 

@@ -19,7 +19,7 @@ from tests.integration.tasks.desk import broken, close, do, order
 from tests.listening import listening
 
 from forager import clock
-from forager.settings import Settings
+from forager.config.settings import Settings
 from forager.webhooks import jobs as webhooks
 from forager.webhooks import store as outbox
 from forager.webhooks.delivery import KEY_FILE, signing_keys
@@ -60,8 +60,8 @@ class Receiver:
 
 
 def settings_for(home: Path, **more: Any) -> Settings:
-    given: dict[str, Any] = {"home": home, "allow_networks": ("127.0.0.0/8",), "secret_key": KEYS}
-    return Settings(**given | more)
+    given: dict[str, Any] = {"home": home, "fetch_allow_networks": ("127.0.0.0/8",), "secret_key": KEYS}
+    return Settings.of(**given | more)
 
 
 async def call(conn: Any, settings: Settings) -> str:
@@ -179,7 +179,7 @@ async def test_after_a_day_it_is_given_up(ground: Ground, tmp_path: Path) -> Non
 async def test_private_addresses_are_not_called(ground: Ground, tmp_path: Path, allowed: tuple[str, ...]) -> None:
     async with Receiver().listen() as receiver:
         await a_closed_task(ground, receiver.url)
-        await call(ground.conn, settings_for(tmp_path, allow_networks=allowed))
+        await call(ground.conn, settings_for(tmp_path, fetch_allow_networks=allowed))
     assert receiver.bodies == []
     (row,) = await calls(ground)
     assert "loopback" in row["error"]

@@ -17,12 +17,19 @@ from forager.alerts.rules import (
     judge,
 )
 from forager.alerts.watch import Level
+from forager.config.loader import load
 from forager.errors import ConfigurationError
-from forager.settings import load
 from forager.storage.disk import Disk
 
 GIGABYTE = 1024**3
-SHARES = ("error_rate", "success_rate", "frontier_growth", "proxy_failures", "parse_drop", "disk_free")
+SHARES = {
+    "error_rate": "alerts.max_error_rate",
+    "success_rate": "alerts.min_success_rate",
+    "frontier_growth": "alerts.max_frontier_growth",
+    "proxy_failures": "alerts.max_proxy_failure_rate",
+    "parse_drop": "alerts.max_parse_drop",
+    "disk_free": "alerts.min_disk_free",
+}
 
 
 def levels(facts: Facts) -> dict[tuple[str, str], Level]:
@@ -188,12 +195,12 @@ def test_the_settings_move_the_limits() -> None:
 
 
 def test_every_setting_of_alerts_is_a_limit() -> None:
-    limits = limits_from_settings(load({f"alert_{name}": 0.5 for name in SHARES}))
+    limits = limits_from_settings(load(dict.fromkeys(SHARES.values(), 0.5)))
     assert all(getattr(limits, name) == 0.5 for name in SHARES)
     assert limits_from_settings(load({})) == USUAL
 
 
-@pytest.mark.parametrize(("name", "value"), [("error_rate", 0), ("error_rate", 20), ("fewest_proxies", -1)])
+@pytest.mark.parametrize(("name", "value"), [("max_error_rate", 0), ("max_error_rate", 20), ("min_proxies", -1)])
 def test_a_limit_that_makes_no_sense_is_refused(name: str, value: float) -> None:
-    with pytest.raises(ConfigurationError, match=f"alert_{name}"):
-        load({f"alert_{name}": value})
+    with pytest.raises(ConfigurationError, match=rf"alerts\.{name}"):
+        load({f"alerts.{name}": value})

@@ -9,7 +9,7 @@ import pytest
 import forager
 from forager.api.advice import COMMAND, REQUESTS, add_http_requests
 from forager.api.app import create_app
-from forager.settings import load
+from forager.config.loader import load
 
 ONLY_AT_A_TERMINAL = ("crawl", "reindex")
 SHELLS = ("cli", "api", "db", "playground", "runtime", "config")

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from forager.api.app import create_app
-from forager.settings import Settings
+from forager.config.settings import Settings
 
 Schema = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
 def document() -> Schema:
-    return create_app(Settings.model_validate({})).openapi()
+    return create_app(Settings()).openapi()
 
 
 def bodies(document: Schema, method: str) -> Iterator[tuple[str, Schema]]:

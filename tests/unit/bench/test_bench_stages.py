@@ -9,8 +9,8 @@ from bench.reading import Shares, is_stage, timed_reading
 from bench.report import show_stages
 from bench.stages import Stage, describe_reading, make_answers, make_reader
 
+from forager.config.loader import load
 from forager.parsing import page as reader
-from forager.settings import load
 from forager_playground import lifelike_sites
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from forager import __version__
 from forager.cli.main import app, run
-from forager.settings import Settings
+from forager.config.settings import FIELDS, is_advanced
 
 UNREACHABLE = "postgresql://127.0.0.1:9/none"
 
@@ -107,7 +107,7 @@ USAGE = [
     ["links", "http://a.example/", "--domain", "a.example"],
     ["export", "pages", "-o", "missing/out.csv"],
     ["check", "everything"],
-    ["settings", "delay_s"],
+    ["settings", "politeness.delay"],
     ["db", "explode"],
     ["db", "downgrade"],
     ["db", "downgrade", "base"],
@@ -145,7 +145,7 @@ def test_close_commands_are_suggested(forager: Any) -> None:
     ("arguments", "sentence"),
     [
         (["crawl", "example.com"], "needs a contact"),
-        (["crawl", "http://127.0.0.1/", "--allow-network", "everything"], "is no network"),
+        (["crawl", "http://127.0.0.1/", "--allow-network", "everything"], "is not a network"),
         (["robots", "https://example.com/"], "needs a contact"),
         (["seed", "--sitemap", "https://example.com/sitemap.xml"], "needs a contact"),
     ],
@@ -164,7 +164,7 @@ def test_an_unknown_setting_is_refused_everywhere(
     monkeypatch.setenv("FORAGER_DELAY", "3")
     code, _, err = forager(*command)
     assert code == 4
-    assert "Did you mean 'delay_s'?" in err
+    assert "Did you mean 'politeness.delay'?" in err
 
 
 def test_a_settings_file_in_the_working_folder_is_ignored_and_named(
@@ -172,26 +172,26 @@ def test_a_settings_file_in_the_working_folder_is_ignored_and_named(
 ) -> None:
     monkeypatch.setenv("FORAGER_FILE_IGNORED", "")
     monkeypatch.delenv("FORAGER_FILE_IGNORED")
-    (tmp_path / "forager.toml").write_text("delay_s = 2.5\n")
+    (tmp_path / "forager.toml").write_text("politeness.delay = 2.5\n")
     code, out, err = forager("settings", "--json")
     rows = {row["name"]: row for row in json.loads(out)}
-    assert (code, rows["delay_s"]["value"]) == (0, 1.0)
+    assert (code, rows["politeness.delay"]["value"]) == (0, "1s")
     assert f"{tmp_path / 'forager.toml'} is ignored: settings come from {tmp_path / 'home' / 'forager.toml'}" in err
     assert "is ignored" not in forager("settings")[2], "said once, and not by every process that is started"
 
 
 def test_a_settings_file_that_is_named_is_read(forager: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FORAGER_CONFIG", "")
-    (tmp_path / "mine.toml").write_text("delay_s = 2.5\n")
+    (tmp_path / "mine.toml").write_text("politeness.delay = 2.5\n")
     code, out, err = forager("--config", "mine.toml", "settings", "--json")
     rows = {row["name"]: row for row in json.loads(out)}
-    assert (code, err, rows["delay_s"]["value"]) == (0, "", 2.5)
-    assert rows["delay_s"]["source"] == str(tmp_path / "mine.toml")
+    assert (code, err, rows["politeness.delay"]["value"]) == (0, "", "2.5s")
+    assert rows["politeness.delay"]["source"] == str(tmp_path / "mine.toml")
 
 
 def test_a_bad_settings_file_is_named(forager: Any, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "forager.toml").write_text("delay_s = ")
+    (tmp_path / "home" / "forager.toml").write_text("delay = ")
     code, _, err = forager("settings")
     assert code == 4
     assert "forager.toml cannot be read as TOML" in err
@@ -231,14 +231,15 @@ def test_settings_show_every_one_with_its_source(forager: Any, monkeypatch: pyte
     monkeypatch.setenv("FORAGER_DATABASE_URL", "postgresql://me:hunter2@db.example/x?password=hunter3&sslmode=require")
     monkeypatch.setenv("FORAGER_REDIS_URL", "rediss://me:hunter4@cache.example:6379/0")
     (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "forager.toml").write_text("delay_s = 2.5\n")
-    code, out, _ = forager("settings", "--json")
+    (tmp_path / "home" / "forager.toml").write_text("politeness.delay = 2.5\n")
+    code, out, _ = forager("settings", "--all", "--json")
     rows = {row["name"]: row for row in json.loads(out)}
     assert code == 0
-    assert set(rows) == set(Settings.model_fields)
-    assert (rows["delay_s"]["value"], rows["delay_s"]["source"]) == (2.5, str(tmp_path / "home" / "forager.toml"))
-    assert rows["database_url"]["value"] == "postgresql://me:***@db.example/x?password=***&sslmode=require"
-    assert rows["redis_url"]["value"] == "rediss://me:***@cache.example:6379/0"
+    assert set(rows) == set(FIELDS)
+    delay = rows["politeness.delay"]
+    assert (delay["value"], delay["source"]) == ("2.5s", str(tmp_path / "home" / "forager.toml"))
+    assert rows["database.url"]["value"] == "postgresql://me:***@db.example/x?password=***&sslmode=require"
+    assert rows["redis.url"]["value"] == "rediss://me:***@cache.example:6379/0"
     assert rows["workers"]["source"] == "default"
     for text in (out, forager("settings")[1]):
         assert "hunter" not in text
@@ -362,3 +363,15 @@ def test_data_is_utf8_whatever_the_locale() -> None:
     ended = start("normalize", "https://a.example/ü", env={"PATH": "", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
     assert ended.returncode == 0
     assert json.loads(ended.stdout)["input"] == "https://a.example/ü"
+
+
+def test_advanced_settings_are_shown_on_request_or_where_they_are_set(
+    forager: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORAGER_CRAWL_MAX_WAIT", "90s")
+    names = {row["name"] for row in json.loads(forager("settings", "--json")[1])}
+    assert names == {path for path in FIELDS if not is_advanced(path)} | {"crawl.max_wait"}
+    code, out, err = forager("settings")
+    assert code == 0
+    assert "1m30s" in out
+    assert f"{len(FIELDS) - len(names)} advanced settings have their default" in err

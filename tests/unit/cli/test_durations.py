@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.cli import format as words
-from forager.cli.durations import LONGEST_S, UNITS_S, parse_duration, parse_window
+from forager.cli.durations import LONGEST_S, parse_duration, parse_window
+from forager.config.durations import UNITS_S
 from forager.domains.settings import span
 
 
@@ -28,7 +29,7 @@ def test_spans_of_time(text: str, seconds: float) -> None:
     "text", ["", "90", "h", "-3h", "6 hours", "1e3s", "6h!", "h6", "٣h ", "0s", "0.0d", "3651d", "9" * 400 + "w"]
 )
 def test_what_is_no_span_is_refused_in_words(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is no span of time; write it like|is too short|is too long"):
+    with pytest.raises(ValueError, match=r"is not a duration; write it like|is too short|is too long"):
         parse_duration(text)
 
 
@@ -54,7 +55,7 @@ def test_any_text_is_seconds_or_a_sentence(text: str) -> None:
         told = str(error)
     else:
         told = "" if 0 < seconds <= LONGEST_S else "wrong"
-    assert not told or "is no span of time" in told or "is too" in told
+    assert not told or "is not a duration" in told or "is too" in told
 
 
 @pytest.mark.parametrize(

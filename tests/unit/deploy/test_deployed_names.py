@@ -4,16 +4,18 @@ import json
 import re
 import tomllib
 from configparser import ConfigParser
+from typing import Any
 
 import pytest
 from tests.unit.deploy import deployed
 
+from forager.config.loader import ENV_PREFIX, load
+from forager.config.settings import FIELDS, PATHS
 from forager.db.pool import _options
-from forager.settings import ENV_PREFIX, Settings, load
 
 VARIABLE = re.compile(rf"\b{ENV_PREFIX}([A-Z][A-Z_]*[A-Z])\b")
 ASSIGNED = re.compile(rf"\b({ENV_PREFIX}[A-Z_]+)(?:=|: +)\"?([^\s\"]+)")
-PORT = Settings.model_fields["api_port"].default
+PORT = FIELDS["api.port"].default
 PASSED_ON = {"application_name", "timezone", "client_encoding"}
 """Parameters that PgBouncer sets on the connection it lends; all others it refuses unless it is told to ignore them."""
 
@@ -21,7 +23,7 @@ PASSED_ON = {"application_name", "timezone", "client_encoding"}
 @pytest.mark.parametrize("name", deployed.texts())
 def test_every_variable_is_a_setting(name: str) -> None:
     named = {variable.lower() for variable in VARIABLE.findall(deployed.texts()[name])}
-    assert named <= {*Settings.model_fields, "config"}
+    assert named <= {*PATHS, "config"}
 
 
 @pytest.mark.parametrize("name", deployed.texts())
@@ -33,10 +35,15 @@ def test_every_value_is_one_the_setting_takes(name: str) -> None:
 
 def test_the_example_of_shared_settings_names_settings() -> None:
     example = deployed.texts()["forager.toml.example"]
-    commented = "\n".join(re.findall(r"^# (\w+ = .*)$", example, re.MULTILINE))
-    named = tomllib.loads(example) | tomllib.loads(commented)
-    assert set(named) <= set(Settings.model_fields)
-    assert {"contact", "database_url", "secret_key"} <= set(named)
+    commented = "\n".join(re.findall(r"^# ((?:\w+ = |\[).*)$", example, re.MULTILINE))
+    named = {*names_in(tomllib.loads(example)), *names_in(tomllib.loads(commented))}
+    assert named <= set(FIELDS)
+    assert {"contact", "database.url", "secret_key", "api.public_url"} <= named
+
+
+def names_in(content: dict[str, Any]) -> set[str]:
+    top = {name for name, value in content.items() if not isinstance(value, dict)}
+    return top | {f"{name}.{key}" for name, value in content.items() if isinstance(value, dict) for key in value}
 
 
 def test_every_command_is_one() -> None:

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from tests.unit.deploy import deployed
 
+from forager.config.settings import FIELDS
 from forager.dispatch.names import CRAWL, PRIORITY
-from forager.settings import Settings
 
 VERSIONS = ("1.30", "1.34")
 FOREIGN = {"Kustomization", "Component", "ScaledObject", "ServiceMonitor"}
@@ -128,7 +128,7 @@ def test_there_is_one_foreman_at_a_time() -> None:
 
 
 def test_workers_are_as_many_as_the_domains_they_may_hold_ask_for() -> None:
-    held = only("ConfigMap", "forager")["data"]["FORAGER_MAX_DOMAINS_PER_WORKER"]
+    held = only("ConfigMap", "forager")["data"]["FORAGER_WORKER_MAX_DOMAINS"]
     (trigger,) = only("ScaledObject", "forager-worker")["spec"]["triggers"]
     assert trigger["metadata"]["threshold"] == held
     assert all(isinstance(value, str) for value in trigger["metadata"].values())
@@ -142,7 +142,7 @@ def test_workers_are_as_many_as_the_domains_they_may_hold_ask_for() -> None:
 
 def test_workers_by_the_queue_count_what_waits_there_and_what_is_held() -> None:
     (trigger,) = only("ScaledObject", "forager-worker-by-queue")["spec"]["triggers"]
-    assert trigger["metadata"]["threshold"] == only("ConfigMap", "forager")["data"]["FORAGER_MAX_DOMAINS_PER_WORKER"]
+    assert trigger["metadata"]["threshold"] == only("ConfigMap", "forager")["data"]["FORAGER_WORKER_MAX_DOMAINS"]
     reference = (deployed.DEPLOY.parent / "docs/reference/metrics.md").read_text(encoding="utf-8")
     for name in ("crawler_leases_held", "crawler_queue_messages"):
         assert name in trigger["metadata"]["query"]
@@ -153,7 +153,7 @@ def test_workers_by_the_queue_count_what_waits_there_and_what_is_held() -> None:
 
 def test_crawling_pods_reach_the_ports_that_may_be_dialled_and_nothing_private() -> None:
     (rule,) = only("NetworkPolicy", "forager-crawls")["spec"]["egress"]
-    assert ports_of(rule) == Settings.model_fields["allow_ports"].default
+    assert ports_of(rule) == FIELDS["fetch.allow_ports"].default
     assert_nothing_private(rule)
 
 
@@ -170,7 +170,7 @@ def test_every_pod_reaches_the_servers_that_can_be_configured_by_ports_that_are_
     _, rule = only("NetworkPolicy", "forager-closed")["spec"]["egress"]
     assert "to" not in rule
     assert set(ports_of(rule)) == {5432, 6432, 6379, 5672, 9200, 8333, 9000}
-    assert not set(ports_of(rule)) & set(Settings.model_fields["allow_ports"].default)
+    assert not set(ports_of(rule)) & set(FIELDS["fetch.allow_ports"].default)
 
 
 def ports_of(rule: Any) -> tuple[int, ...]:

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
+from forager.config.settings import FIELDS
 from forager.domains.status import MOVES, DomainStatus
 from forager.frontier.models import Trouble
-from forager.settings import Settings
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/domain-states.md").read_text(encoding="utf-8")
 DAY_S = 86_400
@@ -38,7 +38,7 @@ def test_every_kind_of_trouble_has_its_row() -> None:
 
 def test_the_cooldowns_are_the_defaults_of_their_settings() -> None:
     told = {row[4].strip("`"): row[3] for row in rows("## Reasons") if row[4] != "–"}
-    fields = {name: field.default for name, field in Settings.model_fields.items() if name.startswith("cooldown_")}
-    assert told.pop("cooldown_unreachable_s").startswith("5 min, then 15 min, 1 h, 6 h, 1 d, at most 7 d")
-    assert fields.pop("cooldown_unreachable_s") == 7 * DAY_S
+    fields = {path: field.default for path, field in FIELDS.items() if path.startswith("cooldown.")}
+    assert told.pop("cooldown.unreachable").startswith("5 min, then 15 min, 1 h, 6 h, 1 d, at most 7 d")
+    assert fields.pop("cooldown.unreachable") == 7 * DAY_S
     assert told == {name: f"{default / DAY_S:g} days" for name, default in fields.items()}

@@ -22,7 +22,7 @@ def pausing() -> tuple[Coroutine[Any, Any, None], Callable[[], None]]:
 
 
 def gathering() -> tuple[Coroutine[Any, Any, None], Callable[[], None]]:
-    buffer = WriteBuffer(an_order(batch_pages=1, batch_ms=60_000).buffer)
+    buffer = WriteBuffer(an_order(batch_pages=1, batch_interval_s=60).buffer)
     buffer.add_robots(RobotsCopy(1, "http://a.example", None, 404, None, 60.0))
 
     async def gather() -> None:

@@ -10,7 +10,7 @@ import pytest
     ("module", "unneeded"),
     [
         ("forager.runtime.worker", {"forager.parsing.page", "forager.parsing.tree", "turbohtml", "numpy", "py3langid"}),
-        ("forager.engine.parser_server", {"forager.db", "forager.settings", "asyncpg", "pydantic", "uvloop"}),
+        ("forager.engine.parser_server", {"forager.db", "forager.config", "asyncpg", "pydantic", "uvloop"}),
     ],
 )
 def test_a_process_loads_only_what_it_needs(module: str, unneeded: set[str]) -> None:

@@ -10,7 +10,9 @@ from forager.engine.write_buffer import OUTCOME_BYTES, WriteBuffer, size_of
 
 
 def a_buffer(pages: int, size_bytes: int = 10**9, *, batch: int = 10) -> WriteBuffer:
-    return WriteBuffer(BufferConfig(batch_pages=batch, batch_ms=20, buffer_pages=pages, buffer_bytes=size_bytes))
+    return WriteBuffer(
+        BufferConfig(batch_pages=batch, batch_interval_s=0.02, buffer_pages=pages, buffer_bytes=size_bytes)
+    )
 
 
 EVENTS = st.lists(st.sampled_from(["start", "end", "take", "written"]), min_size=30, max_size=80)

@@ -67,7 +67,7 @@ def tasks_of(outcomes: Sequence[Outcome]) -> list[int]:
 
 
 def open_loop(desk: Desk, *, wait_s: float = LONG_S) -> tuple[WriteLoop, WriteBuffer]:
-    buffer = WriteBuffer(BufferConfig(2, round(wait_s * 1000), 100, 10**9))
+    buffer = WriteBuffer(BufferConfig(2, wait_s, 100, 10**9))
     return WriteLoop(buffer, desk, desk), buffer
 
 

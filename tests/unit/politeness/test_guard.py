@@ -102,11 +102,11 @@ def test_the_table_names_narrow_networks_before_wide_ones() -> None:
 @pytest.mark.parametrize(
     ("ip", "sentence"),
     [
-        ("127.0.0.1", "127.0.0.1 is a loopback address; add it to allow_networks to crawl it."),
-        ("169.254.169.254", "169.254.169.254 is a cloud metadata address; add it to allow_networks to crawl it."),
-        ("fd00:ec2::254", "fd00:ec2::254 is a cloud metadata address; add it to allow_networks to crawl it."),
-        ("2001:0:1::1", "2001:0:1::1 is a Teredo address; add it to allow_networks to crawl it."),
-        ("4000::1", "4000::1 is no public address; add it to allow_networks to crawl it."),
+        ("127.0.0.1", "127.0.0.1 is a loopback address; add it to fetch.allow_networks to crawl it."),
+        ("169.254.169.254", "169.254.169.254 is a cloud metadata address; add it to fetch.allow_networks to crawl it."),
+        ("fd00:ec2::254", "fd00:ec2::254 is a cloud metadata address; add it to fetch.allow_networks to crawl it."),
+        ("2001:0:1::1", "2001:0:1::1 is a Teredo address; add it to fetch.allow_networks to crawl it."),
+        ("4000::1", "4000::1 is no public address; add it to fetch.allow_networks to crawl it."),
         ("fe80::1%eth0", "fe80::1%eth0 is bound to one network interface; such addresses are never dialled."),
         ("site.example", "'site.example' is no IP address."),
         ("0177.0.0.1", "'0177.0.0.1' is no IP address."),

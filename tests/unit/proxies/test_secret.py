@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from forager.config.cipher import PasswordCipher
 from forager.config.commands import describe
+from forager.config.loader import load
 from forager.errors import ConfigurationError
-from forager.settings import load
 
 KEY, OTHER = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c9301234567"
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from forager.config.loader import load
 from forager.errors import ConfigurationError
 from forager.runtime.schedule import JOBS
 from forager.scheduler.times import ANY_TIME, TimeOfDay, parse
-from forager.settings import load
 
 
 @pytest.mark.parametrize(
@@ -25,12 +25,12 @@ def test_a_time_is_a_day_of_the_week_or_any_and_a_time_of_day(text: str, at: Tim
     "text", ["24:00", "2:00", "02:60", "sun 04:00", "Sun", "daily", "02:00\n", " 02:00", "Mon  02:00"]
 )
 def test_anything_else_is_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError, match="backup_at"):
-        load({"backup_at": text}, {})
+    with pytest.raises(ConfigurationError, match=r"backup\.schedule"):
+        load({"backup.schedule": text}, {})
 
 
 def test_jobs_have_the_times_of_the_settings() -> None:
-    settings = load({"backup_at": "Tue 01:30", "cleanup_at": "never"}, {})
+    settings = load({"backup.schedule": "Tue 01:30", "archive.schedule": "never"}, {})
     found = {job.name: at for job in JOBS if (at := job.time_of_day(settings)) != ANY_TIME}
     assert found == {"backup": TimeOfDay("01:30", 2), "vacuum": TimeOfDay("04:00", 7)}
     assert {job.name for job in JOBS if job.time_of_day(load({}, {})) != ANY_TIME} == {"backup", "retain", "vacuum"}

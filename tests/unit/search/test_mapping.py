@@ -56,5 +56,5 @@ def test_name_and_password_are_no_part_of_the_address() -> None:
 
 @pytest.mark.parametrize("url", ["http://", "https://:9200", "http://host:99999999"])
 def test_what_is_no_address_is_told(url: str) -> None:
-    with pytest.raises(ConfigurationError, match="search_url"):
+    with pytest.raises(ConfigurationError, match=r"search\.url"):
         Address.of(url)

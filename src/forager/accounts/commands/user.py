@@ -20,7 +20,7 @@ from forager.errors import UsageError
 if TYPE_CHECKING:
     from forager.accounts.identity import Who
     from forager.accounts.service import Invited
-    from forager.settings import Settings
+    from forager.config.settings import Settings
 
 Row = dict[str, Any]
 

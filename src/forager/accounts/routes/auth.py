@@ -140,8 +140,8 @@ def _begun(request: Request, signed: SignedIn) -> Response:
 @router.get("/api/auth/sessions", response_model=Listed[models.SessionRow], responses=responses())
 async def list_sessions(request: Request, who: User) -> Response:
     """Where one is signed in."""
-    async with look(request, is_now=True) as conn:
-        return listed(await accounts.list_sessions(conn, who, get_forager(request).settings.session_idle_s))
+    async with look(request) as conn:
+        return listed(await accounts.list_sessions(conn, who, get_forager(request).settings.api.session_idle_timeout))
 
 
 @router.delete("/api/auth/sessions", response_model=models.SessionsEnded, responses=responses())
@@ -177,7 +177,7 @@ class TokenCreate(Body):
 async def list_tokens(request: Request, who: User, limit: Limit = 100, after: After = None) -> Response:
     """One's own tokens, newest first; without their secrets, which nobody has."""
     (before,) = paging.read(request, after, paging.BY_ID)
-    async with look(request, is_now=True) as conn:
+    async with look(request) as conn:
         rows = await accounts.list_tokens(conn, who.user_id, before=before, limit=limit + 1)
     return paging.page(request, rows, limit)
 

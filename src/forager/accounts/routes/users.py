@@ -36,7 +36,7 @@ class UserChange(Body):
 async def list_users(request: Request, _who: Admin, limit: Limit = 100, after: After = None) -> Response:
     """Everybody who has an account, or is invited, by name."""
     (behind,) = paging.read(request, after, BY_NAME)
-    async with look(request, is_now=True) as conn:
+    async with look(request) as conn:
         rows = await accounts.list_users(conn, after=behind, limit=limit + 1)
     return paging.page(request, rows, limit, BY_NAME)
 
@@ -51,7 +51,7 @@ async def invite(request: Request, who: Keeper, body: Invite) -> Response:
 
 @router.get("/api/admin/users/{user}", response_model=models.UserRow, responses=responses(404))
 async def read_user(request: Request, _who: Admin, user: PathId) -> Response:
-    async with look(request, is_now=True) as conn:
+    async with look(request) as conn:
         return reply(await accounts.read_user(conn, user))
 
 
@@ -91,7 +91,7 @@ async def reset_password(request: Request, who: Keeper, user: PathId) -> Respons
 async def list_all_tokens(request: Request, _who: Admin, limit: Limit = 100, after: After = None) -> Response:
     """Everybody's tokens, newest first."""
     (before,) = paging.read(request, after, paging.BY_ID)
-    async with look(request, is_now=True) as conn:
+    async with look(request) as conn:
         rows = await accounts.list_tokens(conn, None, before=before, limit=limit + 1)
     return paging.page(request, rows, limit)
 

@@ -15,7 +15,7 @@ from forager.cli.table import Cell, number, prose
 
 if TYPE_CHECKING:
     from forager.backup.archive import Backup
-    from forager.settings import Settings
+    from forager.config.settings import Settings
 
 DAMAGED = 1
 BUCKET = "s3://"
@@ -82,7 +82,7 @@ def backups(where: Where = None, verify: Verify = False, as_json: AsJson = False
     from forager.backup.service import backup_folder, find_backups, look_at
 
     settings = begin(home=home)
-    places = [where] if where else [str(backup_folder(settings)), *filter(None, [settings.backup_bucket])]
+    places = [where] if where else [str(backup_folder(settings)), *filter(None, [settings.backup.bucket])]
     found = [each for place in places for each in find_backups(settings, place)]
     troubles = [asyncio.run(look_at(settings, each)) if verify else [] for each in found]
     if as_json:

@@ -98,7 +98,7 @@ def _reset_breaker(name: str, reason: str, as_json: bool, home: Path | None) -> 
     from forager.domains import service as domain_admin
 
     settings = begin(home=home)
-    rest_s = settings.breaker_reset_s
+    rest_s = settings.failures.breaker_reset
     done = act(
         settings,
         "domain",
@@ -127,7 +127,7 @@ def block(name: Name, reason: BlockReason, rest_s: For = None, as_json: AsJson =
         settings,
         "domain",
         lambda connection: domain_admin.block(
-            connection, name, by=whoami(), reason=reason, rest_s=rest_s, hush_s=settings.dead_after_s
+            connection, name, by=whoami(), reason=reason, rest_s=rest_s, hush_s=settings.worker.dead_after
         ),
         noted=lambda done: Noted("domain.block", "domain", done.name, {"reason": reason, "rest_s": rest_s}),
     )

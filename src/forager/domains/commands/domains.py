@@ -20,8 +20,8 @@ from forager.domains.commands.set import refresh_cooldown
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.explain.rebuild import Merged, Rebuilt
-    from forager.settings import Settings
 
 Row = dict[str, Any]
 NOTHING_KNOWN = "Nothing is known yet. Try: forager crawl https://example.com"
@@ -185,7 +185,7 @@ def claims(as_json: AsJson = False, home: Home = None) -> None:
     found = ask(
         settings,
         "domains",
-        lambda connection: worker_queries.list_claims(connection, dead_after_s=settings.dead_after_s),
+        lambda connection: worker_queries.list_claims(connection, dead_after_s=settings.worker.dead_after),
     )
     if as_json:
         return output.write_json(found)
@@ -228,7 +228,7 @@ def score(as_json: AsJson = False, home: Home = None) -> None:
 
     async def work(pool: Any) -> int:
         async with pool.acquire() as connection:
-            return await score_all(connection, is_scored=settings.scheduling == "smart")
+            return await score_all(connection, is_scored=settings.crawl.domain_order == "smart")
 
     noted = partial(Noted, "domain.score", "domain", None)
     written = repair(settings, "domains", work, noted=lambda written: noted({"written": written}))
@@ -281,7 +281,7 @@ def merge(dry_run: Trial = False, as_json: AsJson = False, home: Home = None) ->
         settings,
         "domains",
         lambda pool: make_one(
-            pool, by=whoami(), dead_after_s=settings.dead_after_s, is_trial=dry_run, **_get_cooldowns(settings)
+            pool, by=whoami(), dead_after_s=settings.worker.dead_after, is_trial=dry_run, **_get_cooldowns(settings)
         ),
         noted=lambda done: None if dry_run or not done else _noted_merge(done),
     )
@@ -318,4 +318,4 @@ def say_merged(done: list["Merged"], is_trial: bool) -> str:
 
 def _get_cooldowns(settings: "Settings") -> dict[str, Any]:
     """How long a domain rests whose state is mended."""
-    return {"refresh_every_s": refresh_cooldown(settings), "refused_rest_s": settings.cooldown_forbidden_s}
+    return {"refresh_every_s": refresh_cooldown(settings), "refused_rest_s": settings.cooldown.forbidden}

@@ -16,8 +16,8 @@ from forager.cli.start import Noted, act, begin, whoami
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.domains.service import Configured
-    from forager.settings import Settings
 
 PACE, AGAIN, WHEN, THROUGH = "How fast and how much", "Visits again", "When", "Through its proxies"
 KEEPS, READS, SAFE, WHO = "What is kept of it", "How it is read", "How safe", "By whom"
@@ -227,7 +227,7 @@ def _clear_networks(name: str, home: Path | None, *, has_more: bool, as_json: bo
     if as_json:
         output.write_json(asdict(done))
     else:
-        output.say(f"{done.name}: only public addresses and the setting allow_networks count for it now.")
+        output.say(f"{done.name}: only public addresses and the setting fetch.allow_networks count for it now.")
 
 
 def _edges(window: Given | None) -> dict[str, Given | None]:
@@ -252,7 +252,7 @@ def _queue_images(settings: "Settings", name: str) -> int:
 
 def refresh_cooldown(settings: "Settings") -> float | None:
     """How long an exhausted domain rests; None where nothing is refreshed."""
-    return settings.refresh_every_s if settings.refresh else None
+    return settings.refresh.interval if settings.refresh.enabled else None
 
 
 def say_configured(done: "Configured") -> str:

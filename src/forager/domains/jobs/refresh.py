@@ -8,13 +8,13 @@ waits for another period.
 from collections.abc import Sequence
 from typing import Any
 
+from forager.config.settings import Settings
 from forager.domains import cooldown
 from forager.domains.cooldown import DueDomain
 from forager.domains.portions import portions
 from forager.frontier import revisits
 from forager.scheduler.job import ACTOR, Job, JobContext, Loop
 from forager.scheduler.text import things
-from forager.settings import Settings
 
 MOST_DOMAINS = 10_000
 MOST_PAGES = 200_000
@@ -32,9 +32,9 @@ class RefreshJob(Job):
     async def run(self, context: JobContext) -> str:
         conn, settings = context.connection, context.settings
         woken = given = looked_at = 0
-        rested = await cooldown.find_rested(conn, limit=MOST_DOMAINS, refresh_every_s=settings.refresh_every_s)
+        rested = await cooldown.find_rested(conn, limit=MOST_DOMAINS, refresh_every_s=settings.refresh.interval)
         for portion in portions(rested, most_pages=PORTION_PAGES, most_domains=PORTION_DOMAINS):
-            to_refresh = [domain for domain in portion if domain.is_refresh and settings.refresh]
+            to_refresh = [domain for domain in portion if domain.is_refresh and settings.refresh.enabled]
             given += await _create_tasks(conn, [domain.id for domain in to_refresh])
             woken += await _wake(conn, portion, to_refresh, settings)
             looked_at += sum(domain.pages for domain in to_refresh)
@@ -64,6 +64,6 @@ async def _wake(conn: Any, portion: Sequence[DueDomain], to_refresh: Sequence[Du
     ):
         async with conn.transaction():
             await cooldown.sign_moves(conn, by=ACTOR, reason_code=code, reason=f"{code} due")
-            woken += await cooldown.wake_rested(conn, ids, is_scored=settings.scheduling == "smart")
-    await cooldown.put_off(conn, [domain.id for domain in portion], refresh_every_s=settings.refresh_every_s)
+            woken += await cooldown.wake_rested(conn, ids, is_scored=settings.crawl.domain_order == "smart")
+    await cooldown.put_off(conn, [domain.id for domain in portion], refresh_every_s=settings.refresh.interval)
     return woken

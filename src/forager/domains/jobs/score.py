@@ -11,5 +11,5 @@ class ScoreJob(Job):
     loop = Loop.SLOW
 
     async def run(self, context: JobContext) -> str:
-        written = await score_all(context.connection, is_scored=context.settings.scheduling == "smart")
+        written = await score_all(context.connection, is_scored=context.settings.crawl.domain_order == "smart")
         return f"{things(written, 'score')} written"

@@ -19,12 +19,12 @@ from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.types import Body, Flag, Name, Reason
 from forager.api.work import Change, change, get_forager
+from forager.config.settings import Settings
 from forager.db.pool import CONNECTION_LOST
 from forager.domains import schemas as models
 from forager.domains import service as domain_admin
 from forager.domains.routes.domains import RESET_WITHIN_S
 from forager.errors import ForagerError
-from forager.settings import Settings
 
 router = APIRouter(tags=["domains"])
 MOST_AT_ONCE = 200
@@ -114,8 +114,10 @@ async def _do(deed: Change, body: BulkOrder, name: str, settings: Settings) -> t
             reset = await domain_admin.reset(conn, name, by=by, reason=reason)
             return reset.name, f"It is {reset.status}; {reset.reopened + reset.revisited:,} pages are visited again."
         case "reset_breaker":
-            closed = await domain_admin.reset_breaker(conn, name, by=by, reason=reason, rest_s=settings.breaker_reset_s)
+            closed = await domain_admin.reset_breaker(
+                conn, name, by=by, reason=reason, rest_s=settings.failures.breaker_reset
+            )
             return closed.name, f"Its breaker was {closed.was.replace('_', ' ')} and is closed."
         case "rescore":
-            scored = await domain_admin.rescore(conn, name, is_scored=settings.scheduling == "smart")
+            scored = await domain_admin.rescore(conn, name, is_scored=settings.crawl.domain_order == "smart")
             return scored.name, f"Its score is {scored.score:,.0f}."

@@ -32,6 +32,8 @@ from forager.api.types import (
     reason_of,
 )
 from forager.api.work import change, get_forager, look, snapshot
+from forager.config.settings import Settings
+from forager.config.values import LABEL
 from forager.domains import queries as domain_queries
 from forager.domains import schemas as models
 from forager.domains import service as domain_admin
@@ -43,7 +45,6 @@ from forager.politeness.guard import guard_from_settings as guard_of
 from forager.seeds import add
 from forager.seeds.found import Seed, to_url
 from forager.seeds.validate import find_seed_error
-from forager.settings import LABEL, Settings
 from forager.urls.domain import domain_of
 
 router = APIRouter(tags=["domains"])
@@ -264,7 +265,7 @@ async def add_domain(request: Request, who: Seeding, body: NewDomain) -> Respons
     """A domain by its home page, which waits to be crawled."""
     url = seed_url(body.url, get_forager(request).settings)
     async with change(request, who) as deed:
-        is_scored = get_forager(request).settings.scheduling == "smart"
+        is_scored = get_forager(request).settings.crawl.domain_order == "smart"
         done = await add.add_urls(deed.conn, [Seed(url)], source="api", is_scored=is_scored, are_seeds=True)
         name = domain_of(url)
         await deed.note("domain.add", "domain", name, url=url)
@@ -287,7 +288,7 @@ async def configure_domain(request: Request, who: Admin, domain: PathName, body:
     changes = body.model_dump(exclude_unset=True)
     is_active = changes.pop("is_active", None)
     settings = get_forager(request).settings
-    rest_s = settings.refresh_every_s if settings.refresh else None
+    rest_s = settings.refresh.interval if settings.refresh.enabled else None
     if ("maintenance_start" in changes) != ("maintenance_end" in changes):
         raise UsageError(
             "A maintenance window needs a beginning and an end; null for both takes it away.", field="maintenance_start"
@@ -321,7 +322,7 @@ async def reset_domain(request: Request, who: Admin, domain: PathName, body: Res
 @router.post("/api/admin/domains/{domain}/reset-breaker", response_model=models.BreakerReset, responses=responses(404))
 async def reset_breaker(request: Request, who: Admin, domain: PathName, body: ReasonBody | None = None) -> Response:
     """Only the breaker is closed: requests may leave again at their pace."""
-    reason, rest_s = reason_of(body) or "breaker reset by the API", get_forager(request).settings.breaker_reset_s
+    reason, rest_s = reason_of(body) or "breaker reset by the API", get_forager(request).settings.failures.breaker_reset
     async with change(request, who) as deed:
         done = await domain_admin.reset_breaker(deed.conn, domain, by=deed.by, reason=reason, rest_s=rest_s)
         await deed.note("domain.reset_breaker", "domain", done.name, reason=reason)
@@ -350,7 +351,7 @@ async def _switch(request: Request, who: Admin, domain: str, is_active: bool, re
 @router.post("/api/admin/domains/{domain}/block", response_model=models.Blocked, responses=responses(404, 409))
 async def block_domain(request: Request, who: Admin, domain: PathName, body: BlockOrder) -> Response:
     """No visits until somebody resets it, or for some time. A lease ends at once. An unknown domain is added."""
-    hush_s = get_forager(request).settings.dead_after_s
+    hush_s = get_forager(request).settings.worker.dead_after
     async with change(request, who) as deed:
         done = await domain_admin.block(
             deed.conn, domain, by=deed.by, reason=body.reason, rest_s=body.rest_s, hush_s=hush_s

@@ -47,7 +47,9 @@ def politeness(
     audit = ask(
         settings,
         "audit",
-        lambda connection: audit_politeness(connection, agent=settings.robots_agent, domain=domain, since=begun),
+        lambda connection: audit_politeness(
+            connection, agent=settings.politeness.robots_agent, domain=domain, since=begun
+        ),
     )
     if as_json:
         output.write_json(_document(audit))

@@ -12,8 +12,8 @@ from forager.cli.start import Noted, begin, require_bucket, whoami
 from forager.cli.start import repair as with_pool
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.explain.repair import Mended, Step
-    from forager.settings import Settings
 
 LEFT = 1
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show the plan.")]

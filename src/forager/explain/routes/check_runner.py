@@ -68,7 +68,7 @@ class Checking:
     async def _check(self, progress: Progress, *, has_files: bool, is_deep: bool) -> Any:
         """On connections of its own: those of the routes end what takes longer than ten seconds."""
         settings, dsn = self._app.state.settings, self._app.state.forager.database.dsn
-        keeps = settings.prepared_statements
+        keeps = settings.database.prepared_statements
         pool = await open_pool(dsn, size=CONNECTIONS, application="forager check", keeps_statements=keeps)
         try:
             counted = CountedPool(pool, progress)

@@ -44,7 +44,7 @@ async def start_check(
 @router.get("/api/check", response_model=check_models.CheckJob, responses=responses())
 async def show_check(request: Request, _who: User) -> Response:
     """The last check: whether it is under way, how far it is, and which promises are kept."""
-    async with look(request, is_now=True) as conn:
+    async with look(request) as conn:
         return reply(await checks.newest(conn) or NO_CHECK)
 
 
@@ -56,7 +56,7 @@ async def prove_politeness(
     since: Annotated[Moment | None, Query()] = None,
 ) -> Response:
     """Was every request polite? Proved from the history; one such question at a time."""
-    agent = get_forager(request).settings.robots_agent
+    agent = get_forager(request).settings.politeness.robots_agent
     async with alone(request), snapshot(request, CHECK_WITHIN_S) as conn:
         found = await audit_politeness(conn, agent=agent, domain=domain, since=since)
     return reply(

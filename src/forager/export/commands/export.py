@@ -21,8 +21,8 @@ from forager.export.commands.writers import Format, reject_unwritable, write_fil
 from forager.images.models import ImageStatus
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.export.rows import Filters
-    from forager.settings import Settings
 
 
 class What(StrEnum):

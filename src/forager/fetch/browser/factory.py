@@ -1,16 +1,16 @@
 """The browser's limits, from settings."""
 
-from forager.fetch.browser import Limits
+from forager.config.settings import Settings
+from forager.fetch.browser.browser import Limits
 from forager.fetch.browser.intercept import PageBudget
-from forager.settings import Settings
 
 
 def browser_limits(settings: Settings) -> Limits:
     return Limits(
-        pages=settings.browser_pages,
-        timeout_s=settings.render_timeout_s,
-        most_html=settings.max_page_bytes,
-        memory_bytes=settings.browser_memory_bytes,
-        allowance=PageBudget(settings.render_requests, settings.render_bytes),
-        sandbox=settings.browser_sandbox,
+        pages=settings.browser.max_pages,
+        timeout_s=settings.browser.timeout,
+        most_html=settings.fetch.max_page_size,
+        memory_bytes=settings.browser.max_memory,
+        allowance=PageBudget(settings.browser.max_requests, settings.browser.max_download),
+        sandbox=settings.browser.sandbox,
     )

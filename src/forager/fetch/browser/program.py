@@ -61,6 +61,6 @@ def format_start_error(error: Exception) -> str:
     if "No usable sandbox" in text or "namespace sandbox failed" in text.lower():
         return (
             "its sandbox does not work here: let this account make user namespaces, or do without the sandbox by "
-            "`browser_sandbox = false`"
+            "`browser.sandbox = false`"
         )
     return text.partition("\n")[0][:200]

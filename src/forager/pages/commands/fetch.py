@@ -14,8 +14,8 @@ from forager.pages.commands import fetch_view
 from forager.seeds.commands.arguments import require_contact
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.pages.fetch_one import Seen
-    from forager.settings import Settings
 
 FAILED = 1
 
@@ -71,14 +71,14 @@ def fetch(
 def _require_browser(settings: "Settings") -> None:
     from forager.fetch.browser.program import why_no_browser
 
-    if reason := why_no_browser(settings.chromium):
+    if reason := why_no_browser(settings.browser.executable):
         raise ConfigurationError(f"The page cannot be rendered: {reason}.")
 
 
 def build_message(seen: "Seen") -> str:
     error = str(seen.error).rstrip(".")
     if isinstance(seen.error, AddressBlockedError):
-        return f"{error}, such as with FORAGER_ALLOW_NETWORKS=127.0.0.0/8."
+        return f"{error}, such as with FORAGER_FETCH_ALLOW_NETWORKS=127.0.0.0/8."
     return f"{error}."
 
 

@@ -17,9 +17,9 @@ from forager.runs.models import Scope
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from forager.config.settings import Settings
     from forager.parsing.models import Reading
     from forager.reading import PageContent, PageProduct
-    from forager.settings import Settings
 
 LABEL = 14
 LONGEST_VALUE = 2000
@@ -50,7 +50,7 @@ def read(
     target = normal_url(url)
     settings = begin()
     body = sys.stdin.buffer.read() if str(file) == "-" else bytes_of(file)
-    reading = read_body(body, target, content_type, settings.robots_agent)
+    reading = read_body(body, target, content_type, settings.politeness.robots_agent)
     page = content_of(reading, target)
     selected = _select(reading, target, scope, settings) if scope else {}
     if as_json:
@@ -66,7 +66,7 @@ def _select(reading: "Reading", url: str, scope: Scope, settings: "Settings") ->
     from forager.links.select import Selector
     from forager.runs.models import RunSpec
 
-    selector = Selector(Reach.of(RunSpec((url,), scope)), max_links_per_page=settings.max_links_per_page)
+    selector = Selector(Reach.of(RunSpec((url,), scope)), max_links_per_page=settings.crawl.max_links_per_page)
     selection = selector.select(reading, Target(0, 0, 0, 0, url, 0, 0, 0))
     return {
         "links": [{"url": link.url, "anchor": link.anchor, "rel": link.rel} for link in selection.links],

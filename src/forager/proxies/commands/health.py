@@ -13,9 +13,9 @@ from forager.cli.start import Noted, ask, begin, repair
 from forager.cli.table import Cell, number, prose, wide
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.proxies.service import Advice
     from forager.proxies.store import Probed
-    from forager.settings import Settings
 
 SomeIds = Annotated[list[int] | None, typer.Argument(metavar="ID", help="Numbers of proxies; all without.")]
 
@@ -78,7 +78,7 @@ def advice(
             domain,
             pages_per_hour=pages_per_hour,
             requests_per_proxy_hour=per_proxy,
-            delay_s=settings.delay_s,
+            delay_s=settings.politeness.delay,
         ),
     )
     if as_json:

@@ -15,10 +15,10 @@ from forager.cli.table import Cell, Column, number, prose
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.frontier.history import Slice
     from forager.retention.archive import Moved
     from forager.retention.minute_archive import StatsFile
-    from forager.settings import Settings
 
 DAMAGED = 1
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would move, and move nothing.")]
@@ -85,13 +85,13 @@ def _tell(moved: "Moved", settings: "Settings") -> None:
     if moved.finished:
         output.say(f"{words.things(moved.finished, 'slice')} of an earlier round finished.")
     if moved.copied:
-        output.say(f"{words.things(moved.copied, 'earlier file')} copied to {settings.cold_bucket}.")
+        output.say(f"{words.things(moved.copied, 'earlier file')} copied to {settings.archive.bucket}.")
     if not moved.rows:
         output.say(
             "Nothing to move: nothing is old enough yet that may leave. `forager archive list` shows what is cold."
         )
         return
-    also = f" and {settings.cold_bucket}" if settings.cold_bucket else ""
+    also = f" and {settings.archive.bucket}" if settings.archive.bucket else ""
     where = f"{words.things(moved.slices, 'file')} below {cold_folder(settings)}{also}"
     output.say(f"{words.things(moved.rows, 'row')} moved to {where} ({words.size(moved.stored_bytes)}).")
 

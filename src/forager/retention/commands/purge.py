@@ -19,9 +19,9 @@ from forager.errors import UsageError
 from forager.retention.commands.archive import month_of
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.retention.purge import Purged
     from forager.retention.purge_record import PurgeOrder
-    from forager.settings import Settings
 
 Work = Callable[[Any, "PurgeOrder"], Awaitable["Purged"]]
 Name = Annotated[str, typer.Argument(metavar="DOMAIN", help="Its name, or a URL of it.")]

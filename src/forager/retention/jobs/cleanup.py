@@ -4,12 +4,12 @@ and records the size of everything.
 After a kill the next night resumes. Bodies and time series have jobs of their own.
 """
 
+from forager.config.settings import Settings
 from forager.images.service import sweep_images
 from forager.retention.service import move_old
 from forager.scheduler import times
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.times import TimeOfDay
-from forager.settings import Settings
 from forager.stats import storage
 
 
@@ -19,11 +19,11 @@ class RetainJob(Job):
     loop = Loop.NIGHTLY
 
     def time_of_day(self, settings: Settings) -> TimeOfDay:
-        return times.parse(settings.cleanup_at)
+        return times.parse(settings.archive.schedule)
 
     async def run(self, context: JobContext) -> str:
         conn, settings = context.connection, context.settings
         await storage.note_sizes(conn)
-        if settings.cleanup_at == times.NEVER:
-            return "switched off by the setting cleanup_at"
+        if settings.archive.schedule == times.NEVER:
+            return "switched off by the setting archive.schedule"
         return f"{await move_old(conn, settings)}; {await sweep_images(conn, settings)}"

@@ -22,13 +22,13 @@ class TracesJob(Job):
 
     async def run(self, context: JobContext) -> str:
         conn, settings = context.connection, context.settings
-        requests = await _drop(partial(retention.drop_robots_requests, conn, kept_s=settings.robots_retention_s))
+        requests = await _drop(partial(retention.drop_robots_requests, conn, kept_s=settings.retention.robots_requests))
         moves = await _drop(
             partial(
                 retention.drop_moves,
                 conn,
-                kept_s=settings.moves_retention_s,
-                refresh_every_s=settings.refresh_every_s,
+                kept_s=settings.retention.domain_history,
+                refresh_every_s=settings.refresh.interval,
             )
         )
         return f"{things(requests, 'request')} for robots.txt and {things(moves, 'move')} of domains deleted"

@@ -25,12 +25,12 @@ from forager.seeds.commands import arguments as seeds
 from forager.seeds.commands import report as seed_report
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.engine.stop import StopRequest
     from forager.instance import Forager
     from forager.runs.commands.display import Display
     from forager.runs.models import Holder, RunReport
     from forager.seeds.service import SeedList
-    from forager.settings import Settings
 
 STOPPING = "stopping: open requests finish… (again: stop now) The same command resumes."
 STOPPING_NOW = "stopping now: open requests are dropped and made again when you resume."
@@ -160,11 +160,11 @@ def crawl(
     settings = begin(
         home=home,
         contact=contact,
-        allow_networks=allow_network or None,
+        fetch_allow_networks=allow_network or None,
         workers=workers,
-        content_policy=keep.value if keep else None,
-        images=images.value if images else None,
-        rendering=rendering.value if rendering else None,
+        storage_content_policy=keep.value if keep else None,
+        images_policy=images.value if images else None,
+        browser_rendering=rendering.value if rendering else None,
     )
     require_browser(settings)
     require_bucket(settings)
@@ -176,13 +176,13 @@ def crawl(
         scope=scope,
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
-        max_depth=settings.max_depth if depth is None else depth,
+        max_depth=settings.crawl.max_depth if depth is None else depth,
         max_pages=max_pages,
         max_pages_per_domain=max_pages_per_domain,
         delay_s=delay,
         seeds_total=0 if known else None,
         seeds_digest=ALL_KNOWN if known else None,
-        allow_networks=settings.allow_networks if allow_network else (),
+        allow_networks=settings.fetch.allow_networks if allow_network else (),
     )
     import asyncio
 
@@ -206,17 +206,17 @@ def warn_min_delay(delay_s: float | None) -> None:
     if delay_s is not None and delay_s < LEAST_DELAY_S:
         output.say(
             f"Every host keeps at least {LEAST_DELAY_S:g} s between requests; "
-            "FORAGER_UNPACED_HOSTS names those that need no pace."
+            "FORAGER_POLITENESS_NO_DELAY_HOSTS names those that need no pace."
         )
 
 
 def require_browser(settings: "Settings") -> None:
     """Who wants every page drawn hears at once what is missing for it."""
-    if settings.rendering != Rendering.ALWAYS:
+    if settings.browser.rendering != Rendering.ALWAYS:
         return
     from forager.fetch.browser.program import why_no_browser
 
-    if reason := why_no_browser(settings.chromium):
+    if reason := why_no_browser(settings.browser.executable):
         raise ConfigurationError(f"Pages cannot be rendered: {reason}.")
 
 

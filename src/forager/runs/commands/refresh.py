@@ -33,9 +33,9 @@ from forager.runs.models import RunSpec
 from forager.seeds.commands import arguments as seeds
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.instance import Forager
     from forager.runs.models import RunReport
-    from forager.settings import Settings
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="DOMAIN", help="Only these domains; all without.")]
 Now = Annotated[bool, typer.Option("--now", help="Also what was crawled to its end and is not due yet.")]
@@ -68,9 +68,9 @@ def refresh(
         home=home,
         contact=contact,
         workers=workers,
-        content_policy=keep.value if keep else None,
-        images=images.value if images else None,
-        rendering=rendering.value if rendering else None,
+        storage_content_policy=keep.value if keep else None,
+        images_policy=images.value if images else None,
+        browser_rendering=rendering.value if rendering else None,
     )
     require_browser(settings)
     require_bucket(settings)

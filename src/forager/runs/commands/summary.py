@@ -20,7 +20,7 @@ DROPPED = {
     "binary": "files Forager does not read",
     "trap": "looked like a trap (endless calendars, repeating paths)",
     **{f"trap:{rule}": f"looked like a trap: {told}" for rule, told in TRAP_WORDS.items()},
-    "too_many": "over max_links_per_page",
+    "too_many": "over crawl.max_links_per_page",
     "bad_url": "no URL at all",
     "duplicate": "repeated on the same page",
     "purged": "to pages that were purged meanwhile",

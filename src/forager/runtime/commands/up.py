@@ -14,9 +14,9 @@ from forager.cli.start import begin, require_bucket
 from forager.config.commands import mask_password
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.engine.stop import StopRequest
     from forager.instance import Forager
-    from forager.settings import Settings
 
 STOPPING = "Stopping: open requests finish… (again: stop now)"
 STOPPING_NOW = "Stopping now: open requests are dropped and made again next time."
@@ -59,7 +59,7 @@ def up(
     settings = begin(
         home=home,
         contact=contact,
-        allow_networks=allow_network or None,
+        fetch_allow_networks=allow_network or None,
         workers=workers or None,
         api_host=host,
         api_port=port,
@@ -86,9 +86,9 @@ async def run(settings: "Settings", *, workers: int) -> None:
         async with contextlib.AsyncExitStack() as stack:
             # here, and not in a child that dies of it
             if follows_a_kill:
-                await wait_until_free(settings.api_host, settings.api_port)
-            sockets = stack.enter_context(bind_many(settings.api_host, settings.api_port, settings.api_processes))
-            settings = settings.model_copy(update={"api_port": sockets[0].getsockname()[1]})
+                await wait_until_free(settings.api.host, settings.api.port)
+            sockets = stack.enter_context(bind_many(settings.api.host, settings.api.port, settings.api.processes))
+            settings = settings.replace(api_port=sockets[0].getsockname()[1])
             with show_waiting("opening the database…", is_quiet=False):
                 forager = await stack.enter_async_context(
                     open_forager(settings, application="forager up", connections=SCHEDULER_CONNECTIONS)
@@ -111,7 +111,7 @@ async def _announce_when_ready(forager: "Forager", *, workers: int) -> None:
     from forager.runtime.server import answers
 
     settings, began, has_told = forager.settings, clock.monotonic(), False
-    while not await answers(settings.api_host, settings.api_port, within_s=ANSWER_S):
+    while not await answers(settings.api.host, settings.api.port, within_s=ANSWER_S):
         if not has_told and clock.monotonic() - began > LATE_S:
             output.say(
                 f"The API does not answer on {settings.api_url} yet: the lines above say why; it is tried again."
@@ -126,8 +126,8 @@ async def greet(forager: "Forager", *, workers: int) -> None:
     settings = forager.settings
     output.say(f"Forager is up: {settings.api_url}")
     output.say(f"  database  {forager.database.description}")
-    if settings.queue == "celery":
-        output.say(f"  queue     {mask_password(settings.broker_url)}")
+    if settings.dispatch.mode == "celery":
+        output.say(f"  queue     {mask_password(settings.dispatch.broker_url)}")
     if not workers:
         output.say("  workers   none: nothing is crawled")
     elif settings.contact is None:

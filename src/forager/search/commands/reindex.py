@@ -15,10 +15,10 @@ from forager.cli.start import Noted, begin, note
 from forager.errors import ForagerError, SearchServerError, UsageError
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.instance import Forager
     from forager.search.reindex import RejectedItem
     from forager.search.sync import Standing, Tended
-    from forager.settings import Settings
 
 LINE_EVERY_S = 10.0
 Anew = Annotated[bool, typer.Option("--anew", help="Give up an index that was begun, and begin with the first page.")]
@@ -88,12 +88,12 @@ async def _leave(forager: "Forager") -> tuple[dict[str, Any], list[str]]:
     settings = forager.settings
     async with open_searching(settings) as elsewhere, forager.pool.acquire() as conn:
         try:
-            await leave(conn, elsewhere, settings.search_index_prefix)
-            left = "" if elsewhere else " Without search_backend = opensearch its indexes could not be deleted there."
+            await leave(conn, elsewhere, settings.search.index_prefix)
+            left = "" if elsewhere else " Without search.backend = opensearch its indexes could not be deleted there."
         except SearchServerError as error:
             left = f" {error} Its indexes are still there."
     await note(forager.database, Noted("search.leave", "search", None, {}))
-    hint = " Set search_backend = postgres, or an index is made again." if elsewhere else ""
+    hint = " Set search.backend = postgres, or an index is made again." if elsewhere else ""
     return {"backend": "postgres"}, [f"Changes are noted for no search server any more.{left}{hint}"]
 
 
@@ -104,12 +104,12 @@ async def _tell(forager: "Forager") -> tuple[dict[str, Any], list[str]]:
     async with forager.pool.acquire() as conn:
         standing, refused = await read_sync_status(conn), await list_rejected(conn)
     document = {
-        "backend": forager.settings.search_backend,
+        "backend": forager.settings.search.backend,
         **asdict(standing),
         "documents": [asdict(each) for each in refused],
     }
     return document, [
-        *_standing(forager.settings.search_backend, standing),
+        *_standing(forager.settings.search.backend, standing),
         *_list_errors(standing),
         *_list_rejected(refused),
     ]
@@ -123,7 +123,7 @@ def _standing(backend: str, standing: "Standing") -> Iterator[str]:
     making = "; another one is being made" if standing.is_building and standing.has_live else ""
     yield f"The search server's index {state}{making}; {words.things(standing.waiting, 'change')} to be sent."
     if backend == "postgres":
-        yield "search_backend is postgres, so nobody sends them: `forager reindex --off` notes no more."
+        yield "search.backend is postgres, so nobody sends them: `forager reindex --off` notes no more."
 
 
 def _list_errors(standing: "Standing") -> Iterator[str]:

@@ -273,7 +273,7 @@ def sentences(answer: "Answer", asked: str, thing: str = "page") -> Iterator[str
 def _indexed(thing: str) -> str:
     """What a search looks at, for whoever knows better."""
     return (
-        " Of each page the title, the headings and the first `keyword_words` words are searched."
+        " Of each page the title, the headings and the first `search.words_per_page` words are searched."
         if thing == "page"
         else ""
     )

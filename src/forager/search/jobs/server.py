@@ -3,9 +3,9 @@
 Nothing is lost when the server is unavailable or the job is killed: what it has not taken waits in the outbox.
 """
 
+from forager.config.settings import Settings
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.search.backend import sync_server
-from forager.settings import Settings
 
 
 class SearchServerJob(Job):
@@ -14,7 +14,7 @@ class SearchServerJob(Job):
     loop = Loop.SLOW
 
     def is_enabled(self, settings: Settings) -> bool:
-        return settings.search_backend != "postgres"
+        return settings.search.backend != "postgres"
 
     async def run(self, context: JobContext) -> str:
         if not self.is_enabled(context.settings):

@@ -18,9 +18,9 @@ from forager.seeds.commands import arguments as seeds
 from forager.seeds.commands import report as seed_report
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.seeds.found import BadLine, Found, Seed, Tally
     from forager.seeds.service import Loaded
-    from forager.settings import Settings
 
 INTERRUPTED, BAD_LINES = 11, 2
 FROM, TO = "From", "Output"
@@ -193,7 +193,7 @@ async def _load(settings: "Settings", batches: Sequence[Batch], *, is_quiet: boo
                     flow,
                     loaded,
                     source=batch.source,
-                    is_scored=settings.scheduling == "smart",
+                    is_scored=settings.crawl.domain_order == "smart",
                     on_loaded=lambda so_far: show(so_far.seeds),
                 )
         await note(forager.database, _noted(loaded, batches))

@@ -24,7 +24,7 @@ class SeriesJob(Job):
     async def run(self, context: JobContext) -> str:
         conn, settings = context.connection, context.settings
         folded = await series.fold(conn, older_s=FOLD_AFTER_S)
-        state = await series.read_state(conn, dead_after_s=settings.dead_after_s)
+        state = await series.read_state(conn, dead_after_s=settings.worker.dead_after)
         free = [Number("disk_free_bytes", "", disk.free_bytes) for disk in read_disks(settings)[:1]]
         await series.add_samples(conn, [*state, *free])
         async with conn.transaction(isolation="repeatable_read"):  # the file holds exactly the minutes that are removed

@@ -196,10 +196,10 @@ class EventStream:
     async def _read(self) -> dict[str, Any]:
         forager: Forager = self._app.state.forager
         async with (
-            asyncio.timeout(forager.settings.api_statement_s),
+            asyncio.timeout(forager.settings.api.statement_timeout),
             forager.pool.acquire(timeout=FREE_WITHIN_S) as conn,
         ):
-            return await numbers.overview(conn, dead_after_s=forager.settings.dead_after_s)
+            return await numbers.overview(conn, dead_after_s=forager.settings.worker.dead_after)
 
 
 def _read_numbers(made: bytes) -> dict[str, Any] | None:

@@ -21,7 +21,6 @@ from prometheus_client.core import (
 
 from forager import __version__, clock
 from forager.alerts.services import Services
-from forager.db.replica import Replica
 from forager.observe import log
 from forager.stats import series
 from forager.stats.counters import LATENCY_LABELS, NOT_ASKED, SIZE_LABELS, STAGES
@@ -59,8 +58,6 @@ class Snapshot:
     pool: Mapping[str, float] = field(default_factory=dict)
     stalled: int = 0
     services: Mapping[str, bool] = field(default_factory=dict)
-    replica_lag_s: float | None = None
-    is_replica_asked: bool = False
 
 
 class MetricsExporter:
@@ -72,13 +69,11 @@ class MetricsExporter:
         *,
         dead_after_s: float = 120.0,
         stall_s: float = 600.0,
-        replica: Replica | None = None,
         services: Services = NO_SERVICES,
     ) -> None:
         self._pool = pool
         self._services = services
         self._stall_s = stall_s
-        self._replica = replica
         self._dead_after_s = dead_after_s
         self._turn = asyncio.Lock()
         self._reading: asyncio.Task[Snapshot] | None = None
@@ -125,8 +120,6 @@ class MetricsExporter:
             read = await read_snapshot(conn, dead_after_s=self._dead_after_s, stall_s=self._stall_s)
             services = await self._services.probe(conn)
         read = replace(read, services=services)
-        if self._replica is not None:
-            read = replace(read, replica_lag_s=self._replica.lag_s, is_replica_asked=self._replica.is_in_step)
         return replace(read, took_s=clock.monotonic() - began_at, pool=_pool_numbers(self._pool))
 
 
@@ -273,10 +266,6 @@ def _gauges(snapshot: Snapshot) -> Iterator[Metric]:
     yield _labelled(up, {name: float(answers) for name, answers in snapshot.services.items()})
     pool = GaugeMetricFamily("crawler_pool_connections", "Connections of this process.", labels=["state"])
     yield _labelled(pool, snapshot.pool)
-    lag_s = float("nan") if snapshot.replica_lag_s is None else snapshot.replica_lag_s
-    yield _gauge("crawler_replica_lag_seconds", "How far the replica is behind, at most; NaN: unknown, or none.", lag_s)
-    is_asked = float(snapshot.is_replica_asked)
-    yield _gauge("crawler_replica_asked", "1 where this process has the replica answer reads.", is_asked)
     yield _gauge("crawler_scrape_seconds", "How long it took to read all this.", snapshot.took_s)
 
 

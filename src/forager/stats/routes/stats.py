@@ -101,9 +101,8 @@ async def prometheus(request: Request, _who: User) -> Response:
         forager = get_forager(request)
         request.app.state.exposition = metrics.MetricsExporter(
             forager.pool,
-            dead_after_s=forager.settings.dead_after_s,
-            stall_s=forager.settings.alert_stall_s,
-            replica=request.app.state.replica,
+            dead_after_s=forager.settings.worker.dead_after,
+            stall_s=forager.settings.alerts.max_idle_time,
             services=request.app.state.services,
         )
     exposition: metrics.MetricsExporter = request.app.state.exposition

@@ -32,7 +32,7 @@ def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> N
 
     settings = begin(home=home)
     require_bucket(settings)
-    folders, every_s = stored_folders(settings), settings.refresh_every_s
+    folders, every_s = stored_folders(settings), settings.refresh.interval
 
     async def look(conn: Any) -> "Report":
         rules = [*rules_of(settings), *await image_rules(conn, settings)]
@@ -50,8 +50,8 @@ def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> N
     _write_rules(found)
     for line in found.advice:
         output.say(line)
-    if settings.bodies:
-        output.say(f"New bodies and images go to {settings.bodies}; those are not in the sizes above.")
+    if settings.storage.bucket:
+        output.say(f"New bodies and images go to {settings.storage.bucket}; those are not in the sizes above.")
     _sum_up(found)
 
 

@@ -270,7 +270,7 @@ async def _parsing_on_record(
     Of what cannot be begun nothing is noted."""
     told: dict[str, Any] = {"reason": reason}
     async with change(request, who) as deed:
-        await of_task(deed.conn, task, default_policy=get_forager(request).settings.content_policy)
+        await of_task(deed.conn, task, default_policy=get_forager(request).settings.storage.content_policy)
         await deed.note(RESTART_PARSING, "task", task, step="begun", **told)
     try:
         yield told

@@ -12,7 +12,7 @@ from forager.cli.help import Command
 from forager.cli.start import Noted, begin, note
 
 if TYPE_CHECKING:
-    from forager.settings import Settings
+    from forager.config.settings import Settings
 
 FIVE_MINUTES_S = 300.0
 Silent = Annotated[

@@ -38,7 +38,7 @@ def workers(
         lambda connection: worker_queries.page_of_workers(
             connection,
             (None,),
-            dead_after_s=settings.dead_after_s,
+            dead_after_s=settings.worker.dead_after,
             status=None if everyone else "running",
             limit=limit,
         ),

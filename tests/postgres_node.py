@@ -1,10 +1,8 @@
-"""A primary and a streaming replica of it, real ones, to be paused, killed and frozen. From the wheel's programs."""
+"""A PostgreSQL server of its own, to be killed and frozen, run from the programs of the wheel."""
 
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 from urllib.parse import quote
@@ -12,17 +10,11 @@ from urllib.parse import quote
 from tests.conftest import _with_connection as with_connection
 from tests.conftest import in_thread
 
-from forager.db import schema
 from forager.db.embedded import account, binaries
 from forager.errors import DatabaseUnreachableError
 
 DATABASE = "crawls"
-PRIMARY = """
-wal_level = replica
-max_wal_senders = 4
-hot_standby = on
-hot_standby_feedback = on
-max_standby_streaming_delay = 0
+CONFIGURATION = """
 listen_addresses = ''
 fsync = off
 full_page_writes = off
@@ -31,7 +23,6 @@ max_connections = 60
 autovacuum = off
 dynamic_shared_memory_type = mmap
 """
-"""Queries of the replica give way to the log at once here, so that a test need not wait for it."""
 
 
 class Node:
@@ -100,38 +91,3 @@ class Node:
         pids = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
         for pid in (self._process.pid, *map(int, pids)):
             os.kill(pid, number)
-
-
-class Pair:
-    def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="forager-pair-")).resolve()
-        self._folder.chmod(0o711)
-        who = account.choose(self._folder / "none", self._folder, binaries.folder())
-        self.primary = Node(self._folder / "a", who)
-        self.replica = Node(self._folder / "b", who)
-
-    def start(self) -> None:
-        first = self.primary
-        first.run("initdb", "-D", first.data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "-N")
-        with (first.data / "postgresql.conf").open("a") as file:
-            file.write(PRIMARY)
-        first.run("postgres", "--single", "-F", "-D", first.data, "postgres", told=f"CREATE DATABASE {DATABASE}")
-        first.start()
-        in_thread(with_connection(first.dsn, lambda c: schema.create_if_empty(c, "the pair")))
-        self._copy()
-
-    def _copy(self) -> None:
-        options = ("-c", "fast", "-R", "-X", "stream", "-N")
-        self.replica.run("pg_basebackup", "-D", self.replica.data, "-h", self.primary.host, "-U", "postgres", *options)
-        self.replica.start()
-
-    def renew(self) -> None:
-        """Another replica in the place of one that went its own way."""
-        self.replica.kill()
-        shutil.rmtree(self.replica.data)
-        self._copy()
-
-    def stop(self) -> None:
-        self.replica.kill()
-        self.primary.kill()
-        shutil.rmtree(self._folder)
