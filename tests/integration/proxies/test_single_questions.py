@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from tests.integration.engine.stage import Stage, WatchedSite, serve
-from tests.integration.engine.test_proxies import KEY, assign, callers, health, running
+from tests.integration.proxies.test_crawl import KEY, assign, callers, health, running
 
 from forager.app.sitemaps import follow_sitemap
 from forager.cli.tools import _check_site_robots
