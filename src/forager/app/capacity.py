@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-LANE_BYTES = 32 * 1024
+QUEUE_BYTES = 32 * 1024
 """A leased domain in a worker's memory: its next pages, pace, robots.txt rules and cookies (24 KB measured)."""
 SHARE_OF_MEMORY = 16
 FEWEST, MOST = 2_000, 20_000
@@ -17,7 +17,7 @@ def max_domains(configured: int, memory_bytes: int | None = None) -> int:
         return configured
     if memory_bytes is None:
         memory_bytes = read_memory_bytes()
-    return max(FEWEST, min(MOST, memory_bytes // SHARE_OF_MEMORY // LANE_BYTES))
+    return max(FEWEST, min(MOST, memory_bytes // SHARE_OF_MEMORY // QUEUE_BYTES))
 
 
 def read_memory_bytes(limits: tuple[Path, ...] = LIMITS) -> int:

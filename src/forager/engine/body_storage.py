@@ -66,7 +66,7 @@ class BodyStorage:
                 await self.retry_pending()
                 wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
-    def give_up(self) -> list[Outcome]:
+    def take_held(self) -> list[Outcome]:
         """Returns what is still held, when the worker ends: its tasks are to be opened again."""
         held, self._held = self._held, []
         return held

@@ -13,7 +13,7 @@ class DatabaseClock:
         self._ahead_s = clock.now().timestamp() - clock.monotonic()
         self._has_heard = False
 
-    def hear(self, now: datetime, *, asked_at: float, answered_at: float) -> None:
+    def update(self, now: datetime, *, asked_at: float, answered_at: float) -> None:
         least_s, most_s = now.timestamp() - answered_at, now.timestamp() - asked_at
         self._ahead_s = min(max(self._ahead_s, least_s), most_s) if self._has_heard else least_s
         self._has_heard = True

@@ -88,7 +88,9 @@ class Dispatcher:
     def start_requests(self, queue: DomainQueue) -> None:
         """Starts all requests of a queue that may start now."""
         now = clock.monotonic()
-        while not (queue.is_lost or queue.closing or queue.is_asking_robots or queue.is_locating or self._stop.asked):
+        while not (
+            queue.is_lost or queue.closing or queue.is_fetching_robots or queue.is_resolving or self._stop.asked
+        ):
             if now >= queue.lease_until:
                 return
             if self._pauses.is_paused and self._pauses.stops(stores_bodies=self._content.needs_store(queue.lease)):
@@ -147,10 +149,10 @@ class Dispatcher:
         if queue.pool is not None and not self._has_proxy(queue, target, now):
             return False
         origin = origin_of(target.url)
-        rules = self.robots.rules_of(queue, origin, now)
+        rules = self.robots.get_rules(queue, origin, now)
         if rules is None:
             queue.put_back(target)
-            queue.begin_asking_robots()
+            queue.begin_robots_fetch()
             self._spawn(self._fetch_robots(queue, origin))
             return False
         if refused := admit(target, rules):
@@ -192,7 +194,7 @@ class Dispatcher:
         if not self.addresses.limit(queue):
             return True
         if origin not in queue.addresses:
-            queue.begin_locating()
+            queue.begin_resolving()
             self._spawn(self._locate(queue, origin))
             return False
         address, who = queue.addresses[origin], queue.lease.domain_id
@@ -204,12 +206,12 @@ class Dispatcher:
     async def _locate(self, queue: DomainQueue, origin: str) -> None:
         """Finds the server that an origin is on."""
         await self.addresses.find(queue, origin)
-        queue.end_locating()
+        queue.end_resolving()
         self.start_requests(queue)
 
     async def _fetch_robots(self, queue: DomainQueue, origin: str) -> None:
-        await self.robots.ask(queue, origin)
-        queue.end_asking_robots()
+        await self.robots.fetch(queue, origin)
+        queue.end_robots_fetch()
         self._flush_if_waiting(queue)
         self.start_requests(queue)
 
@@ -223,7 +225,7 @@ class Dispatcher:
 
     def set_timer(self, queue: DomainQueue, now: float) -> None:
         next_wake_at = queue.next_wake_at()
-        if next_wake_at is None or queue.is_lost or queue.is_asking_robots or self._stop.asked:
+        if next_wake_at is None or queue.is_lost or queue.is_fetching_robots or self._stop.asked:
             return
         domain = queue.lease.domain_id
         when = self._loop.time() + max(0.0, next_wake_at - now) + clock.TIMER_GRAIN_S  # else it rings again until then
@@ -250,7 +252,7 @@ class Dispatcher:
         if not task.cancelled() and (bug := task.exception()) and not self.failure.done():
             self.failure.set_exception(bug)
 
-    def forget(self, queue: DomainQueue) -> None:
+    def remove(self, queue: DomainQueue) -> None:
         """The queue is no longer ours; what still comes back for it is dropped."""
         queue.lose()
         for queues in (*self._waiting.values(), self._paused):

@@ -69,12 +69,12 @@ class DomainQueue:
         """Its proxies; None: it is requested directly."""
         self.addresses: dict[str, str | None] = {}
         """Origin → the address it was found at, where addresses have a pace; None: it has none we know."""
-        self.is_locating = False
+        self.is_resolving = False
         self.visits = 0
         """Requests for pages that were made under this lease."""
         # robots.txt
         self.robots = RobotsRules()
-        self.is_asking_robots = False
+        self.is_fetching_robots = False
         # targets
         self.targets: deque[Target] = deque()
         self._delayed: list[tuple[float, int, Target]] = []
@@ -111,7 +111,7 @@ class DomainQueue:
             self.pace.in_flight
             or self._undiagnosed
             or self._unrecorded
-            or self.is_asking_robots
+            or self.is_fetching_robots
             or self.is_refilling
             or self._delayed
         )
@@ -246,7 +246,7 @@ class DomainQueue:
         heapq.heapify(self._delayed)
         return len(self.targets) + len(self._delayed) < waiting
 
-    def forget_cancelled(self, task: int) -> None:
+    def remove_cancelled(self, task: int) -> None:
         """The database knows that the task was abandoned."""
         self.called_off.discard(task)
 
@@ -303,22 +303,22 @@ class DomainQueue:
     def set_pool(self, pool: ProxyPool | None) -> None:
         self.pool = pool
 
-    def begin_locating(self) -> None:
-        self.is_locating = True
+    def begin_resolving(self) -> None:
+        self.is_resolving = True
 
-    def end_locating(self) -> None:
-        self.is_locating = False
+    def end_resolving(self) -> None:
+        self.is_resolving = False
 
     def save_address(self, origin: str, address: str | None) -> None:
         self.addresses[origin] = address
 
     # robots.txt ----------------------------------------------------------------------------------------------------
 
-    def begin_asking_robots(self) -> None:
-        self.is_asking_robots = True
+    def begin_robots_fetch(self) -> None:
+        self.is_fetching_robots = True
 
-    def end_asking_robots(self) -> None:
-        self.is_asking_robots = False
+    def end_robots_fetch(self) -> None:
+        self.is_fetching_robots = False
 
     # outcomes ------------------------------------------------------------------------------------------------------
 

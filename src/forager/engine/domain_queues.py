@@ -11,7 +11,7 @@ class DomainQueues:
         self.worker_id = worker_id
         """The worker's row in the database; set when it registers."""
         self._queues: dict[int, DomainQueue] = {}
-        self._woken = asyncio.Event()
+        self._wake_event = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._queues)
@@ -42,10 +42,10 @@ class DomainQueues:
 
     def wake(self) -> None:
         """A queue needs a refill, is over or was lost: the worker's loop is to look at once."""
-        self._woken.set()
+        self._wake_event.set()
 
-    async def wait_woken(self) -> None:
-        await self._woken.wait()
+    async def wait_for_wake(self) -> None:
+        await self._wake_event.wait()
 
-    def clear_woken(self) -> None:
-        self._woken.clear()
+    def clear_wake(self) -> None:
+        self._wake_event.clear()

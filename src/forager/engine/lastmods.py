@@ -41,7 +41,7 @@ def collect_lastmods(
     return found
 
 
-async def heed(
+async def apply_lastmods(
     database: Database, claims: Mapping[tuple[int, int], Sequence[tuple[int, datetime]]], *, worker: int
 ) -> None:
     """One domain after the other, each under its lease."""

@@ -117,7 +117,7 @@ class LeaseKeeper:
 
     def drop(self, queue: DomainQueue) -> None:
         """The domain is not ours any more."""
-        self._dispatcher.forget(queue)
+        self._dispatcher.remove(queue)
         if self._queues.remove(queue):
             self._client.leave(queue.lease.domain)
 

@@ -49,7 +49,7 @@ class OutcomeHandler:
                 queue.put_back(outcome.target)
             return False
         if isinstance(error, UnavailableError) or (error is not None and task in queue.called_off):
-            self.give_back(queue, outcome)
+            self.requeue(queue, outcome)
             return False
         queue.update_health(outcome, clock.monotonic())
         earlier = queue.history.pop(task)
@@ -74,7 +74,7 @@ class OutcomeHandler:
         else:
             queue.put_back(outcome.target)
 
-    def give_back(self, queue: DomainQueue, outcome: Outcome) -> None:
+    def requeue(self, queue: DomainQueue, outcome: Outcome) -> None:
         """An operator paused or cancelled it, or something of ours is missing: the task is open again, for any worker.
         The request that left for it stays on record."""
         self._save_request(queue, outcome)

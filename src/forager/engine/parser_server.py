@@ -38,8 +38,8 @@ class Server:
         self._config = config
         self._numbers: dict[int, int] = {}
         """Of the processes that run, by their pids."""
-        self._woken, waking = socket.socketpair()
-        self._woken.setblocking(False)
+        self._wake_event, waking = socket.socketpair()
+        self._wake_event.setblocking(False)
         waking.setblocking(False)
         self._waking = waking
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -49,12 +49,12 @@ class Server:
         """Until the worker closes its end, or is gone; then no process is left."""
         waiting = select.poll()
         waiting.register(self._control, select.POLLIN)
-        waiting.register(self._woken, select.POLLIN)
+        waiting.register(self._wake_event, select.POLLIN)
         self._report(SERVER_READY)
         try:
             while True:
                 ready = {descriptor for descriptor, _ in waiting.poll()}
-                if self._woken.fileno() in ready:
+                if self._wake_event.fileno() in ready:
                     self._reap()
                 if self._control.fileno() in ready:
                     self._run_command()
@@ -97,7 +97,7 @@ class Server:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for own in (self._control, self._woken, self._waking):
+            for own in (self._control, self._wake_event, self._waking):
                 own.close()
             serve(sock, self._config, cpu_s=cpu_s)
             code = 0
@@ -108,7 +108,7 @@ class Server:
 
     def _reap(self) -> None:
         with suppress(BlockingIOError):
-            self._woken.recv(4096)
+            self._wake_event.recv(4096)
         with suppress(ChildProcessError):
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)

@@ -73,8 +73,8 @@ class RobotsCache:
         self._database_clock = database_clock
         self._network = network
 
-    def rules_of(self, queue: DomainQueue, origin: str, now: float) -> Rules | SkippedError | None:
-        """None where robots.txt is to be asked for. After three failures nothing is asked for a minute."""
+    def get_rules(self, queue: DomainQueue, origin: str, now: float) -> Rules | SkippedError | None:
+        """Returns None where robots.txt has to be fetched. After three failures none is fetched for a minute."""
         if (rules := queue.robots.find_fresh(origin, now)) is not None:
             return rules
         wait_s = queue.robots.breaker.wait_s(now)
@@ -84,8 +84,8 @@ class RobotsCache:
         queue.robots.save(origin, error, now + wait_s)
         return error
 
-    async def ask(self, queue: DomainQueue, origin: str) -> None:
-        """Fetch it under the pace of its domain; afterwards the queue has rules, or is closing."""
+    async def fetch(self, queue: DomainQueue, origin: str) -> None:
+        """Fetches it under the pace of its domain; afterwards the queue has rules, or is closing."""
         requests: list[LeasedRequest] = []
         ttl_s = self._config.robots_ttl_s
         client = _QueueClient(self._client, queue, requests)

@@ -78,7 +78,7 @@ class TaskSignals:
         if await in_transaction(self._database, once):
             self._claims.resume()
         for queue, task in abandoned:
-            queue.forget_cancelled(task.task_id)
+            queue.remove_cancelled(task.task_id)
 
     async def _read(self, conn: Any) -> tuple[list[Call], Tokens]:
         worker = self._queues.worker_id

@@ -171,7 +171,7 @@ class Worker:
             await self._bodies.retry_pending()
             self._buffer.close()
             await writing
-            self._give_back_unstored()
+            self._requeue_unstored()
             await self._release(list(self._queues))
             await in_transaction(self._database, self._end)
         finally:
@@ -180,11 +180,11 @@ class Worker:
             if self._network is not None:
                 await self._network.close()
 
-    def _give_back_unstored(self) -> None:
+    def _requeue_unstored(self) -> None:
         """Pages whose bodies could not be stored to the end stay open tasks, with the requests made for them."""
-        for outcome in self._bodies.give_up():
+        for outcome in self._bodies.take_held():
             if queue := self._queues.get(outcome.target.domain_id):
-                self._dispatcher.outcomes.give_back(queue, outcome)
+                self._dispatcher.outcomes.requeue(queue, outcome)
 
     # living --------------------------------------------------------------------------------------------------------
 
@@ -340,7 +340,7 @@ class Worker:
         async def once(conn: Any) -> None:
             asked_at = clock.monotonic()
             now = await stats.read_clock(conn)
-            self._clock.hear(now, asked_at=asked_at, answered_at=clock.monotonic())
+            self._clock.update(now, asked_at=asked_at, answered_at=clock.monotonic())
 
         await in_transaction(self._database, once)
 
@@ -373,11 +373,11 @@ class Worker:
         """Waits until it is woken; a moment longer, so that many queues are refilled by one statement."""
         try:
             async with asyncio.timeout(longest_s):  # not wait_for: in Python 3.11 it may swallow a cancellation
-                await self._queues.wait_woken()
+                await self._queues.wait_for_wake()
             await asyncio.sleep(COALESCE_S)
         except TimeoutError:
             pass
-        self._queues.clear_woken()
+        self._queues.clear_wake()
 
     async def _is_done(self) -> bool:
         if self._claims.is_spent:

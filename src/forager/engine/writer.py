@@ -125,7 +125,7 @@ class Writer:
         if nearer := propagate_depths(outcomes, self._depths, learned.page_ids):
             await in_transaction(self._database, lambda conn: self._update_depths(conn, nearer))
         if claims := lastmods.collect_lastmods(outcomes, self._queues, learned.page_ids):
-            await lastmods.heed(self._database, claims, worker=self._queues.worker_id)
+            await lastmods.apply_lastmods(self._database, claims, worker=self._queues.worker_id)
         if self._traps is not None:
             await self._traps.write(self._database, outcomes, draft.suspicions, worker=self._queues.worker_id)
         return Recorded(Counter(outcome.target.token for outcome in outcomes), held)

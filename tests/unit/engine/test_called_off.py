@@ -74,5 +74,5 @@ def test_what_is_not_there_may_still_come_with_a_claim() -> None:
     assert not queue.cancel_target(2)
     assert queue.take([a_target(task=1), a_target(task=2)]) == [2]
     assert [target.task_id for target in queue.targets] == [1]
-    queue.forget_cancelled(2)
+    queue.remove_cancelled(2)
     assert queue.take([a_target(task=2)]) == []

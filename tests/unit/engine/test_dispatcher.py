@@ -125,7 +125,7 @@ async def test_what_comes_back_for_a_lost_lane_is_dropped() -> None:
     road.client.gate.clear()
     road.drive(queue, *targets_of(1, 2))
     await road.client.arrived.wait()
-    road.traffic.forget(queue)
+    road.traffic.remove(queue)
     road.client.gate.set()
     await road.traffic.finish()
     assert (road.outcomes, road.copies) == ([], [])
@@ -377,7 +377,7 @@ def a_slow_road() -> Road:
 async def test_a_stop_does_not_wait_for_a_turn_to_ask_for_robots_txt() -> None:
     road, queue = a_slow_road(), a_lane(1, delay_s=3600.0)
     await wait_for_a_turn(road, queue)
-    assert queue.is_asking_robots
+    assert queue.is_fetching_robots
     road.stop.ask()
     await asyncio.wait_for(road.traffic.finish(), 5)
     assert len(road.client.asked) == 1
@@ -389,7 +389,7 @@ async def test_a_lease_that_ends_does_not_wait_for_it_either() -> None:
     road, queue = a_slow_road(), a_lane(1, delay_s=3600.0)
     await wait_for_a_turn(road, queue)
     queue.close(Release(queue.lease, wait_s=3600.0))
-    while queue.is_asking_robots:
+    while queue.is_fetching_robots:
         await road.stirred()
     assert queue.is_over
     assert len(road.client.asked) == 1
@@ -482,7 +482,7 @@ async def test_a_lane_that_was_forgotten_leaves_all_lines() -> None:
     await open_up(road, 21)
     assert any(road.traffic._waiting.values())
     for queue in queues:
-        road.traffic.forget(queue)
+        road.traffic.remove(queue)
     road.client.gate.set()
     await road.traffic.finish()
     assert not any(road.traffic._waiting.values())

@@ -94,7 +94,7 @@ def test_a_dry_lane_is_over_when_nothing_is_under_way() -> None:
     "under_way",
     [
         lambda queue: queue.add_unrecorded(),
-        lambda queue: queue.begin_asking_robots(),
+        lambda queue: queue.begin_robots_fetch(),
         lambda queue: queue.begin_refill(),
         lambda queue: queue.start_visit(0.0),
         lambda queue: queue.take(targets(1)),

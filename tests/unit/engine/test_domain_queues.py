@@ -23,13 +23,13 @@ def test_a_queue_whose_domain_was_leased_again_is_not_removed_in_its_place() -> 
 
 async def test_a_loop_that_waits_is_woken_once() -> None:
     queues = queues_of()
-    waiting = asyncio.create_task(queues.wait_woken())
+    waiting = asyncio.create_task(queues.wait_for_wake())
     await asyncio.sleep(0)
     assert not waiting.done()
     queues.wake()
     await asyncio.wait_for(waiting, 5)
-    queues.clear_woken()
-    again = asyncio.create_task(queues.wait_woken())
+    queues.clear_wake()
+    again = asyncio.create_task(queues.wait_for_wake())
     await asyncio.sleep(0)
     assert not again.done()
     again.cancel()

@@ -92,5 +92,5 @@ def test_what_comes_back_for_a_lost_lease_is_dropped() -> None:
     handled = Handled()
     handled.queue.lose()
     handled.handler.handle(handled.queue, a_success(a_target()))
-    handled.handler.give_back(handled.queue, failed(StoreUnavailableError("full")))
+    handled.handler.requeue(handled.queue, failed(StoreUnavailableError("full")))
     assert (handled.written(), handled.abandoned.take()) == ([], [])

@@ -73,7 +73,7 @@ async def test_a_lane_that_is_lost_while_paused_is_forgotten() -> None:
     road.pauses.begin(PauseReason.NETWORK_DOWN, "no route")
     queue: DomainQueue = a_lane(1)
     road.drive(queue, *targets_of(1, 3))
-    road.traffic.forget(queue)
+    road.traffic.remove(queue)
     road.pauses.end(PauseReason.NETWORK_DOWN)
     await road.traffic.finish()
     assert road.client.asked == []

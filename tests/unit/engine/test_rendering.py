@@ -159,7 +159,7 @@ async def test_the_next_page_keeps_its_distance_to_what_scripts_asked_for() -> N
     assert queue.pace.wait_s(clock.monotonic()) == 0.0
     drawing.on_sent()
     assert queue.pace.wait_s(clock.monotonic()) > 30.0
-    road.traffic.forget(queue)
+    road.traffic.remove(queue)
     with pytest.raises(LeaseLostError):
         drawing.on_sent()
 

@@ -304,7 +304,7 @@ async def test_a_lane_that_was_lost_while_it_waited_for_an_address_keeps_nobody_
     for queue in queues:
         road.drive(queue, *targets_of(queue.lease.domain_id, 2))
     await client.arrived.wait()
-    road.traffic.forget(queues[1])
+    road.traffic.remove(queues[1])
     client.gate.set()
     outcomes = await road.until(4)
     assert {outcome.target.domain_id for outcome in outcomes} == {1, 3}
