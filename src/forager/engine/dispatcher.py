@@ -93,9 +93,7 @@ class Dispatcher:
     def start_requests(self, queue: DomainQueue) -> None:
         """Starts all requests of a queue that may start now."""
         now = clock.monotonic()
-        while not (
-            queue.is_lost or queue.closing or queue.is_fetching_robots or queue.is_resolving or self._stop.asked
-        ):
+        while queue.is_ready and not self._stop.asked:
             if now >= queue.lease_until:
                 return
             if self._pauses.is_paused and self._pauses.stops(stores_bodies=self._content.needs_store(queue.lease)):

@@ -252,6 +252,11 @@ class DomainQueue:
 
     # requests ------------------------------------------------------------------------------------------------------
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing but its pace and its breaker keeps the next request from starting."""
+        return not (self.is_lost or self.closing or self.is_fetching_robots or self.is_resolving)
+
     def can_start(self, now: float) -> bool:
         return self.pace.can_start(now) and self.breaker.can_start(now, self.pace.in_flight)
 
