@@ -9,6 +9,8 @@ from forager.errors import NotFoundError
 Row = dict[str, Any]
 Key = Sequence[Any]
 """The key of the last row of one page of a long list, which the next page begins after."""
+START: Key = (None,)
+"""The key of a list with one key column that begins with its first row."""
 
 
 def as_dicts(records: Sequence[Any]) -> list[Row]:

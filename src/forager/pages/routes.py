@@ -17,7 +17,7 @@ from forager.pages import queries as page_queries
 from forager.pages import schemas as models
 from forager.pages import service as page_service
 from forager.tasks import queries as task_queries
-from forager.tasks.schemas import TaskRow
+from forager.tasks.schemas import NEWEST_TASKS, TaskRow
 
 router = APIRouter(tags=["pages"])
 BY_HASH = paging.Order(("url_hash",), ("bytes",), hidden=("url_hash",))
@@ -52,15 +52,15 @@ async def list_pages(
     key = paging.read(request, after, order)
     async with look(request) as conn:
         if sort == "-fetched_at":
-            rows = await page_queries.page_of_pages_read(
+            rows = await page_queries.list_read_pages(
                 conn, key, domain=domain, status=status, language=language, is_seed=is_seed, limit=limit + 1
             )
         elif domain is None:
-            rows = await page_queries.page_of_pages(
+            rows = await page_queries.list_pages(
                 conn, key, status=status, language=language, is_seed=is_seed, limit=limit + 1
             )
         else:
-            rows = await page_queries.page_of_domain_pages(
+            rows = await page_queries.list_domain_pages(
                 conn, key, domain, status=status, language=language, is_seed=is_seed, limit=limit + 1
             )
     return paging.page(request, rows, limit, order)
@@ -96,10 +96,10 @@ async def list_visits(request: Request, _who: User, page: PathId, limit: Limit =
     """All visits of one page, newest first."""
     async with look(request) as conn:
         await page_queries.get_page(conn, page)
-        rows = await task_queries.page_of_page_tasks(
-            conn, paging.read(request, after, paging.BY_ID), page, limit=limit + 1
+        rows = await task_queries.list_tasks(
+            conn, paging.read(request, after, NEWEST_TASKS), page=page, limit=limit + 1
         )
-    return paging.page(request, rows, limit)
+    return paging.page(request, rows, limit, NEWEST_TASKS)
 
 
 @router.patch("/api/admin/pages/{page:int}", response_model=domain_models.Configured, responses=responses(404, 409))

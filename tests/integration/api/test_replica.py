@@ -361,13 +361,13 @@ async def test_what_the_log_breaks_off_is_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     await Ground(conn).a_domain("a.example")
-    list_domains = domain_queries.page_of_domains
+    list_domains = domain_queries.list_domains
 
     async def slowly(conn: Any, *given: Any, **named: Any) -> Any:
         await conn.fetch("SELECT CASE WHEN pg_is_in_recovery() THEN pg_sleep(60)::text END FROM domains")
         return await list_domains(conn, *given, **named)
 
-    monkeypatch.setattr(domain_queries, "page_of_domains", slowly)
+    monkeypatch.setattr(domain_queries, "list_domains", slowly)
     if way == "long":
         monkeypatch.setattr(fast_path, "plan_of", lambda _route: None)  # FastAPI answers everything
     await in_step(app)

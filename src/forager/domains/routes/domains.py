@@ -86,7 +86,7 @@ async def list_domains(
     """All domains, page by page."""
     order = BY_NAME if sort == "name" else paging.BY_ID
     async with look(request) as conn:
-        rows = await domain_queries.page_of_domains(
+        rows = await domain_queries.list_domains(
             conn,
             paging.read(request, after, order),
             by_name=sort == "name",
@@ -128,7 +128,7 @@ async def top_domains(
             breaker=breaker,
             limit=limit,
         )
-    return listed(rows)
+    return listed(rows, models.TopDomain)
 
 
 @router.get("/api/domains/{domain}", response_model=models.Domain, responses=responses(404))
@@ -152,9 +152,7 @@ async def show_history(
 ) -> Response:
     """What happened to a domain, newest first."""
     async with look(request) as conn:
-        rows = await domain_queries.page_of_moves(
-            conn, paging.read(request, after, paging.BY_ID), domain, limit=limit + 1
-        )
+        rows = await domain_queries.list_moves(conn, domain, paging.read(request, after, paging.BY_ID), limit=limit + 1)
     return paging.page(request, rows, limit)
 
 
@@ -162,7 +160,7 @@ async def show_history(
 async def show_days(request: Request, _who: User, domain: PathName, limit: Limit = 90, after: After = None) -> Response:
     """What was done in a domain day by day, newest first. Days are counted every quarter of an hour."""
     async with look(request) as conn:
-        rows = await domain_queries.page_of_days(conn, paging.read(request, after, BY_DAY), domain, limit=limit + 1)
+        rows = await domain_queries.list_days(conn, domain, paging.read(request, after, BY_DAY), limit=limit + 1)
     return paging.page(request, rows, limit, BY_DAY)
 
 
