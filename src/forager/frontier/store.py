@@ -18,7 +18,6 @@ from forager.parsing.models import Keywords, Reading
 SQL = statements.load("forager.frontier")
 LINKS_CUT = "links_cut"
 """Flag of a page that has more links than are taken from one."""
-OFFERED = statements.load("forager.frontier", "offered.sql")
 
 T = TypeVar("T")
 
@@ -48,10 +47,7 @@ async def claim_domains(
     the versions of their leases, only of these. Workers share that were heard from within `live_s`."""
     start_s = min(live_s, START_S)
     within = (worker, run, limit, lease_s, float(workers), max_pages_per_domain, ["", *labels], live_s, start_s)
-    if offered is None:
-        rows = await conn.fetch(SQL["claim_domains"], *within)
-    else:
-        rows = await conn.fetch(OFFERED["claim_offered"], *within, *_columns(offered))
+    rows = await conn.fetch(SQL["claim_domains"], *within, *((None, None) if offered is None else _columns(offered)))
     return [
         Lease(
             domain_id=row["id"],
@@ -93,7 +89,7 @@ async def still_claimable(
     conn: Any, offered: Sequence[tuple[int, int]], *, run: int, max_pages_per_domain: int | None
 ) -> set[int]:
     """Of domains that were offered, those that another worker may claim now."""
-    rows = await conn.fetch(OFFERED["still_claimable"], *_columns(offered), run, max_pages_per_domain)
+    rows = await conn.fetch(SQL["still_claimable"], *_columns(offered), run, max_pages_per_domain)
     return {row["id"] for row in rows}
 
 
