@@ -144,6 +144,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/schedule/{duty}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Duty
+         * @description A duty is due at once; whoever keeps the timetable does it.
+         */
+        post: operations["run_duty"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/check": {
         parameters: {
             query?: never;
@@ -203,26 +223,6 @@ export interface paths {
         get: operations["admin_list_audit"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/admin/schedule/{duty}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Run Duty
-         * @description A duty is due at once; whoever keeps the timetable does it.
-         */
-        post: operations["run_duty"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2512,26 +2512,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/storage/backups": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Backups
-         * @description Whole backups, newest first.
-         */
-        get: operations["list_backups"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/storage/purges": {
         parameters: {
             query?: never;
@@ -2588,6 +2568,26 @@ export interface paths {
          *     it needs a reason, and a session or a token of scope `admin`.
          */
         delete: operations["purge_pages"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/storage/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Backups
+         * @description Whole backups, newest first.
+         */
+        get: operations["list_backups"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2916,7 +2916,10 @@ export interface components {
             /** Is New */
             is_new: boolean;
         };
-        /** Advice */
+        /**
+         * Advice
+         * @description How a domain's pool does, and how large it should be.
+         */
         Advice: {
             /** Domain */
             domain: string;
@@ -2986,7 +2989,10 @@ export interface components {
             /** Events */
             events: components["schemas"]["AlertEvent"][];
         };
-        /** AlertChanged */
+        /**
+         * AlertChanged
+         * @description `changed` are the alerts that were moved; the others of those named had been before.
+         */
         AlertChanged: {
             /** Alerts */
             alerts: number[];
@@ -3055,7 +3061,10 @@ export interface components {
         Assigned: {
             /** Domain */
             domain: string;
-            /** Proxies */
+            /**
+             * Proxies
+             * @description What was asked for, already there or not.
+             */
             proxies: number[];
             /** New */
             new: number[];
@@ -3183,13 +3192,16 @@ export interface components {
             /** Name */
             name: string;
             was: components["schemas"]["DomainStatus"];
-            /** Rest S */
+            /**
+             * Rest S
+             * @description None: until an operator lifts it.
+             */
             rest_s: number | null;
             /** Was Leased */
             was_leased: boolean;
             /**
              * Was Known
-             * @description False: the block added the domain, before its first visit.
+             * @description False: the domain was added by the block, before its first visit.
              */
             was_known: boolean;
         };
@@ -3942,6 +3954,11 @@ export interface components {
             breaker_state: components["schemas"]["BreakerState"];
         };
         /**
+         * DomainStatus
+         * @enum {string}
+         */
+        DomainStatus: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
+        /**
          * DomainTold
          * @description What one order of many did to one domain.
          */
@@ -4014,7 +4031,10 @@ export interface components {
              */
             stack: string | null;
         };
-        /** Finding */
+        /**
+         * Finding
+         * @description The answer to one statement.
+         */
         Finding: {
             /** Name */
             name: string;
@@ -4022,7 +4042,10 @@ export interface components {
             sentence: string;
             /** Looked At */
             looked_at: number;
-            /** Things */
+            /**
+             * Things
+             * @description What was looked at.
+             */
             things: string;
             /** Broken */
             broken: number;
@@ -4030,7 +4053,7 @@ export interface components {
             examples: string[];
             /**
              * Repair
-             * @description What puts it right; empty where nothing is broken.
+             * @description What puts it right, in a sentence; empty where nothing is broken.
              */
             repair: string;
         };
@@ -4067,17 +4090,29 @@ export interface components {
             /** Open Tasks */
             open_tasks: components["schemas"]["OpenTasks"][];
         };
-        /** Gate */
+        /**
+         * Gate
+         * @description One condition of a visit.
+         */
         Gate: {
             /** Name */
             name: string;
-            /** Is Open */
+            /**
+             * Is Open
+             * @description None: it tells something and stops nothing.
+             */
             is_open: boolean | null;
             /** Sentence */
             sentence: string;
-            /** Opens At */
+            /**
+             * Opens At
+             * @description Of a closed gate: when it opens by itself; None: not by itself.
+             */
             opens_at: string | null;
-            /** Remedy */
+            /**
+             * Remedy
+             * @description What a person can type to open it.
+             */
             remedy: string | null;
         };
         /** Health */
@@ -4644,16 +4679,23 @@ export interface components {
             /** Priority */
             priority?: number | null;
         };
-        /** Metric */
+        /**
+         * Metric
+         * @description A number that can be asked for over time.
+         */
         Metric: {
             /** Name */
             name: string;
+            /** @description `counted`: how much in a step. `sampled`: the mean of a step. `derived`: made from counted ones. */
             kind: components["schemas"]["MetricKind"];
             /** Unit */
             unit: string;
             /** Says */
             says: string;
-            /** Of */
+            /**
+             * Of
+             * @description What a derived one is made from.
+             */
             of: string[];
         };
         /** Move */
@@ -5404,7 +5446,10 @@ export interface components {
             label: string;
             /** Value */
             value: number | null;
-            /** Most */
+            /**
+             * Most
+             * @description Of sampled numbers, the highest in this step.
+             */
             most: number | null;
         };
         /** Politeness */
@@ -6070,7 +6115,10 @@ export interface components {
             rule: string;
             /** Template */
             template: string;
-            /** Pages */
+            /**
+             * Pages
+             * @description That were left out and wait for their first visit now.
+             */
             pages: number;
         };
         /** RemovedProxies */
@@ -6637,7 +6685,10 @@ export interface components {
             /** Needed */
             needed: number;
         };
-        /** States */
+        /**
+         * States
+         * @description Rows by what became of them.
+         */
         States: {
             /** Pending */
             pending: number;
@@ -6868,7 +6919,10 @@ export interface components {
         SwitchedProxies: {
             /** Proxies */
             proxies: number[];
-            /** Domain */
+            /**
+             * Domain
+             * @description Only in its pool; None: everywhere.
+             */
             domain: string | null;
             /** Is Active */
             is_active: boolean;
@@ -6881,7 +6935,10 @@ export interface components {
             size_bytes: number;
             /** Index Bytes */
             index_bytes: number;
-            /** Rows */
+            /**
+             * Rows
+             * @description About; exact where `states` is known.
+             */
             rows: number;
             /** Dead Rows */
             dead_rows: number;
@@ -6889,9 +6946,15 @@ export interface components {
             vacuumed_at: string | null;
             /** Analysed At */
             analysed_at: string | null;
-            /** Changed Rows */
+            /**
+             * Changed Rows
+             * @description Since it was analysed.
+             */
             changed_rows: number;
-            /** Growth Bytes */
+            /**
+             * Growth Bytes
+             * @description A day, over the last week; None where nobody looked before.
+             */
             growth_bytes: number | null;
             states: components["schemas"]["States"] | null;
         };
@@ -7743,11 +7806,6 @@ export interface components {
             retryAfter?: number | null;
         };
         /**
-         * DomainStatus
-         * @enum {string}
-         */
-        DomainStatus: "pending" | "active" | "exhausted" | "blocked" | "unreachable";
-        /**
          * BreakerState
          * @enum {string}
          */
@@ -8311,6 +8369,91 @@ export interface operations {
             };
         };
     };
+    run_duty: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                duty: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobTriggered"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     show_check: {
         parameters: {
             query?: never;
@@ -8583,91 +8726,6 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    run_duty: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                duty: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            202: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["JobTriggered"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18914,71 +18972,6 @@ export interface operations {
             };
         };
     };
-    list_backups: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BackupList"];
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     list_purges: {
         parameters: {
             query?: {
@@ -19203,6 +19196,71 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_backups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupList"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -12,7 +12,7 @@ from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, Body, Limit, Name, Number, PathId, Text, Url
 from forager.api.work import change, get_forager, look, url_error_as_not_found
-from forager.domains import schemas as domain_models
+from forager.domains.service import Configured
 from forager.pages import queries as page_queries
 from forager.pages import schemas as models
 from forager.pages import service as page_service
@@ -102,7 +102,7 @@ async def list_visits(request: Request, _who: User, page: PathId, limit: Limit =
     return paging.page(request, rows, limit, NEWEST_TASKS)
 
 
-@router.patch("/api/admin/pages/{page:int}", response_model=domain_models.Configured, responses=responses(404, 409))
+@router.patch("/api/admin/pages/{page:int}", response_model=Configured, responses=responses(404, 409))
 async def configure_page(request: Request, who: Admin, page: PathId, body: PageChanges) -> Response:
     """How often one page is visited again."""
     settings = get_forager(request).settings
