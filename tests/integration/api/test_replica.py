@@ -23,7 +23,7 @@ from forager.accounts import service as accounts
 from forager.accounts import store
 from forager.accounts.credentials import csrf_token, new_secret
 from forager.accounts.identity import Role, Scope, operator
-from forager.api import fast_path, reads, work
+from forager.api import read_routes, reads, work
 from forager.api.caller import PLAIN_COOKIE
 from forager.db.replica import State, read_wal_position
 from forager.domains import queries as domain_queries
@@ -369,7 +369,7 @@ async def test_what_the_log_breaks_off_is_asked_again(
 
     monkeypatch.setattr(domain_queries, "list_domains", slowly)
     if way == "long":
-        monkeypatch.setattr(fast_path, "plan_of", lambda _route: None)  # FastAPI answers everything
+        monkeypatch.setattr(read_routes, "plan_of", lambda _route: None)  # FastAPI answers everything
     await in_step(app)
     asking = asyncio.create_task(status_of(user))
     sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND application_name = 'forager api'"
