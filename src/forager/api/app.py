@@ -155,7 +155,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             )
         most = settings.api_connections - (settings.api_connections + 3) // NOT_FOR_ROUTES
         app.state.desk = Desk(app.state.forager.pool, most=most)
-        await stack.enter_async_context(app.state.desk.open())
         await stack.enter_async_context(_open_replica(app, most))
         app.state.broker = await stack.enter_async_context(open_queue(settings))
         app.state.searching = await stack.enter_async_context(open_searching(settings))
@@ -187,8 +186,7 @@ async def _open_replica(app: FastAPI, most: int) -> AsyncIterator[None]:
     size, limit_s = most + exports.MOST_AT_ONCE, settings.api_statement_s
     async with replica.open(size=size, idle_limit_s=settings.dead_after_s, statement_limit_s=limit_s):
         app.state.replica, app.state.replica_desk = replica, Desk(replica.pool, most=most)
-        async with app.state.replica_desk.open():
-            yield
+        yield
         app.state.replica = None
 
 

@@ -47,14 +47,13 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
     """One connection; each statement for itself. All of it takes no longer than one statement may, unless told."""
 
     __slots__ = (
-        *("_account", "_began", "_conn", "_desk", "_is_read", "_limit", "_limit_s", "_replica", "_request", "_share"),
+        *("_account", "_began", "_conn", "_desk", "_limit", "_limit_s", "_replica", "_request", "_share"),
         "_within_s",
     )
 
     def __init__(self, request: Request, within_s: float | None = None, *, is_now: bool = False) -> None:
         self._request = request
         self._replica = None if is_now else replica_for(request)
-        self._is_read = request.scope["method"] == "GET"
         self._limit_s = within_s or get_forager(request).settings.api_statement_s
         self._within_s = self._limit_s + GRACE_S
         who: Who | None = getattr(request.state, "who", None)
@@ -71,9 +70,8 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
         try:
             await self._limit.__aexit__(*error)
         finally:
-            is_fine = self._is_read and error[0] is None
             try:
-                await self._desk.give_back(self._conn, is_fine=is_fine, within_s=FREE_WITHIN_S)
+                await self._desk.give_back(self._conn, within_s=FREE_WITHIN_S)
             finally:
                 await self._share.__aexit__(None, None, None)
         if self._replica is not None and error[1] is not None:
