@@ -246,7 +246,7 @@ def _build_api() -> None:
     import forager.api.app as api
     from forager import dashboard
 
-    for make in (api._build_routes, api._plans, api._parameters, dashboard.load):
+    for make in (api._declared, api._build_read_routes, api._parameters, dashboard.load):
         make()
 
 

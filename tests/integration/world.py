@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,7 +98,8 @@ async def build(world: World) -> None:
 
 async def _build_pages(world: World) -> None:
     about, gone, later, new = (f"{SEED}{name}" for name in ("about", "gone", "later", "new"))
-    signals = {"status": "fetched", "content_hash": bytes(16), "language": "en", "content_type": "text/html"}
+    fetched = {"status": "fetched", "fetched_at": datetime.now(UTC)}
+    signals = {**fetched, "content_hash": bytes(16), "language": "en", "content_type": "text/html"}
     await world.add_page(
         SEED, depth=0, is_seed=True, title="=Shop \x1b[31m[red]", description="All\nof it", links_count=4, **signals
     )

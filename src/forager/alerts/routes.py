@@ -57,7 +57,7 @@ async def list_rules(_who: User) -> Response:
     return listed(control.list_rules())
 
 
-@router.get("/api/alerts/mutes", response_model=Listed[models.Muted], responses=responses())
+@router.get("/api/alerts/mutes", response_model=Listed[control.Muted], responses=responses())
 async def list_mutes(request: Request, _who: User) -> Response:
     """What nobody is told of at present."""
     async with look(request) as conn:
@@ -79,7 +79,7 @@ async def show_alert(request: Request, _who: User, alert: PathId) -> Response:
         return reply(await control.describe(conn, alert))
 
 
-@router.post("/api/admin/alerts/{alert:int}/ack", response_model=models.AlertChanged, responses=responses(404))
+@router.post("/api/admin/alerts/{alert:int}/ack", response_model=control.AlertChanged, responses=responses(404))
 async def acknowledge_alert(request: Request, who: Admin, alert: PathId, body: ReasonBody | None = None) -> Response:
     """Somebody looks after it: it stays open, and is shown as taken."""
     async with change(request, who) as deed:
@@ -88,7 +88,7 @@ async def acknowledge_alert(request: Request, who: Admin, alert: PathId, body: R
     return reply(done)
 
 
-@router.post("/api/admin/alerts/{alert:int}/resolve", response_model=models.AlertChanged, responses=responses(404))
+@router.post("/api/admin/alerts/{alert:int}/resolve", response_model=control.AlertChanged, responses=responses(404))
 async def resolve_alert(request: Request, who: Admin, alert: PathId, body: ReasonBody | None = None) -> Response:
     """It is over, whatever its rule says."""
     async with change(request, who) as deed:
@@ -97,7 +97,7 @@ async def resolve_alert(request: Request, who: Admin, alert: PathId, body: Reaso
     return reply(done)
 
 
-@router.post("/api/admin/alerts/rules/{rule}/mute", response_model=models.Muted, responses=responses(404))
+@router.post("/api/admin/alerts/rules/{rule}/mute", response_model=control.Muted, responses=responses(404))
 async def mute_rule(request: Request, who: Admin, rule: RuleName, body: Mute) -> Response:
     """Nobody is told of this rule for a while; its alerts are raised and shown all the same."""
     async with change(request, who) as deed:

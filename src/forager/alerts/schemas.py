@@ -49,14 +49,6 @@ class AlertRule(Row):
     says: str
 
 
-class Muted(Row):
-    rule: str
-    subject: str
-    muted_until: datetime
-    muted_by: str
-    reason: str | None
-
-
 class Unmuted(Row):
     rule: str
     subject: str
@@ -74,8 +66,3 @@ class Target(Row):
 class DeletedTarget(Row):
     id: int
     url: str
-
-
-class AlertChanged(Row):
-    alerts: list[int]
-    changed: list[int]

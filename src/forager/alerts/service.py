@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pydantic import with_config
+
 from forager.alerts import store
 from forager.alerts.rules import RULES
+from forager.db.rows import RECORD
 from forager.domains.lookup import suggestion
 from forager.errors import NotFoundError, UsageError
 from forager.observe import log
@@ -25,14 +28,16 @@ LEAST_AWAY_S = 5.0
 """A database that is away for less is being restarted, and nobody needs to hear of it."""
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
-class Changed:
+class AlertChanged:
     """`changed` are the alerts that were moved; the others of those named had been before."""
 
     alerts: Sequence[int]
     changed: Sequence[int]
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Muted:
     rule: str
@@ -70,18 +75,18 @@ async def describe(conn: Any, alert: int) -> Row:
     }
 
 
-async def acknowledge(conn: Any, alerts: Sequence[int], *, by: str, reason: str | None = None) -> Changed:
+async def acknowledge(conn: Any, alerts: Sequence[int], *, by: str, reason: str | None = None) -> AlertChanged:
     """Somebody looks after them: they stay open, and are shown as taken."""
     await _reject_unknown(conn, alerts)
-    return Changed(alerts, await store.acknowledge(conn, alerts, by=by, note=reason))
+    return AlertChanged(alerts, await store.acknowledge(conn, alerts, by=by, note=reason))
 
 
-async def resolve(conn: Any, alerts: Sequence[int], *, by: str, reason: str | None = None) -> Changed:
+async def resolve(conn: Any, alerts: Sequence[int], *, by: str, reason: str | None = None) -> AlertChanged:
     """They are over, whatever their rules say. What is still so when it has held for long enough is raised anew."""
     await _reject_unknown(conn, alerts)
     ended = [row["id"] for row in await store.resolve(conn, alerts, by=by, note=reason)]
     await store.tell(conn, ended, "resolved", webhooks.add)
-    return Changed(alerts, ended)
+    return AlertChanged(alerts, ended)
 
 
 async def mute(conn: Any, rule: str, *, seconds: float, by: str, subject: str = "", reason: str | None = None) -> Muted:

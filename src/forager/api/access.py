@@ -125,8 +125,8 @@ def gate_of(request: Request) -> Gate:
     return found
 
 
-async def _enter(request: Request) -> Who:
-    """Recognised and counted, once per request, even if it is asked again of another server."""
+async def enter(request: Request) -> Who:
+    """Returns who asks, recognised and counted once per request: before a large body is read, else by the route."""
     known: Who | None = getattr(request.state, "who", None)
     if known is not None:
         return known
@@ -151,14 +151,14 @@ def is_away(request: Request) -> bool:
 
 async def anyone(request: Request) -> Who:
     """Also whoever is not signed in. A page of another site cannot make a browser sign in, or out."""
-    who = await _enter(request)
+    who = await enter(request)
     if request.method not in SAFE and who.via != "token" and _site(request) is Site.FOREIGN:
         raise forbidden(FOREIGN)
     return who
 
 
 async def user(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Who:
-    who = await _enter(request)
+    who = await enter(request)
     if who.role is Role.ANONYMOUS and not is_away(request):
         raise unknown()
     if request.method not in SAFE and who.via == "session":

@@ -6,7 +6,7 @@ import functools
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.routing import BaseRoute
 
@@ -14,10 +14,10 @@ from forager import __version__, dashboard
 from forager.api import access, problems, routes
 from forager.api.body_limit import BodyLimit
 from forager.api.compress import Compress
-from forager.api.fast_path import FastPath, Plans, build_plans
 from forager.api.middleware import RequestMiddleware
 from forager.api.openapi import NONE, Parameters, name_route, parameters_of, write
 from forager.api.read_pool import Desk
+from forager.api.read_routes import read_routes
 from forager.api.static_files import Site
 from forager.api.write_probe import WriteProbe
 from forager.config.settings import Settings
@@ -49,11 +49,10 @@ def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastA
     app.state.queues_asked = None
     app.state.exports = exports.Exports()
     app.state.long_question, app.state.long_deed = asyncio.Lock(), asyncio.Lock()
-    app.add_middleware(FastPath, plans=_plans())
     app.add_middleware(BodyLimit)
     access.install_errors(app)
     problems.install(app)
-    app.router.routes.extend(_build_routes())
+    app.router.routes.extend((*_build_read_routes(), *_declared().routes))
     app.state.methods = [(route.path_regex, route.methods) for route in _list_routes()]
     app.state.parameters = _parameters()
     app.openapi = document  # type: ignore[method-assign]
@@ -90,10 +89,15 @@ def _build_base_app() -> FastAPI:
 
 
 @functools.cache
-def _build_routes() -> Sequence[BaseRoute]:
-    """All routes, as every application of a process has them. FastAPI takes their declarations apart when one is asked
-    for the first time, and remembers: 0.15 s of processor time."""
-    return tuple(_build_full_app().router.routes)
+def _declared() -> APIRouter:
+    """All routes as they are declared. FastAPI takes their declarations apart when one is asked for the first time, and
+    remembers: 0.15 s of processor time."""
+    return _build_full_app().router
+
+
+@functools.cache
+def _build_read_routes() -> Sequence[BaseRoute]:
+    return read_routes(_list_routes(), _declared())
 
 
 def _build_full_app() -> FastAPI:
@@ -105,11 +109,6 @@ def _build_full_app() -> FastAPI:
 
 def _list_routes() -> list[Any]:
     return [route for router in routes.ALL for route in router.routes]
-
-
-@functools.cache
-def _plans() -> Plans:
-    return build_plans(_list_routes())
 
 
 @functools.cache
@@ -149,7 +148,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             )
         most = settings.api.database_connections - (settings.api.database_connections + 3) // NOT_FOR_ROUTES
         app.state.desk = Desk(app.state.forager.pool, most=most)
-        await stack.enter_async_context(app.state.desk.open())
         app.state.broker = await stack.enter_async_context(open_queue(settings))
         app.state.searching = await stack.enter_async_context(open_searching(settings))
         sharing = await stack.enter_async_context(open_sharing(settings, app.state.forager.pool))

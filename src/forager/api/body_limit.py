@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forager.accounts.errors import MustWaitError
 from forager.accounts.identity import Role
-from forager.api.access import SAFE, answer, gate_of, too_many, unknown
+from forager.api.access import SAFE, Refusal, answer, enter, unknown
 from forager.api.middleware import drain
 from forager.db.pool import CONNECTION_LOST
 
@@ -56,15 +56,11 @@ def is_large(headers: Headers) -> bool:
 
 
 async def _why_not(request: Request) -> Exception | None:
-    """None: it is somebody we know, who is counted when the route asks."""
-    gate = gate_of(request)
+    """None: it is somebody we know; the route finds who it is in the request and does not count it again."""
     try:
-        who, _ = await gate.authenticate(request, is_fresh=False)
+        who = await enter(request)
     except CONNECTION_LOST:
         return None  # the route says that the database is away
-    except MustWaitError as error:
+    except (Refusal, MustWaitError) as error:
         return error
-    if who.role is not Role.ANONYMOUS:
-        return None
-    wait_s = await gate.count(who, request)
-    return too_many(wait_s) if wait_s else unknown()
+    return unknown() if who.role is Role.ANONYMOUS else None

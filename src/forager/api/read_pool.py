@@ -1,8 +1,6 @@
-"""Connections for what is asked over HTTP. Those of reads are kept at hand between requests.
+"""Which requests get a connection of the pool: routes have most of them, and one account less than half of these.
 
-The pool makes sure that nothing of one user is left for the next: a task, a timer and a round trip for each release,
-twice the price of a small question. A read leaves nothing behind, so its connection goes to the next read as it is. One
-that saw an error, or was left in the middle, goes back to the pool, which knows how to put it right.
+What the pool has besides is for sessions, limits and live numbers.
 """
 
 import asyncio
@@ -11,10 +9,7 @@ from collections.abc import AsyncIterator, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-import asyncpg
-
 from forager.api.problems import TooManyError
-from forager.db.pool import CONNECTION_LOST
 
 FULL = "All connections to the database are in use; ask again in a moment."
 
@@ -32,23 +27,11 @@ class _Share:
 class Desk:
     def __init__(self, pool: Any, *, most: int) -> None:
         """`most` connections in all, of which one account gets less than half: its slow requests wait for each other,
-        and others do not wait for them. What the pool has besides is for sessions, limits and live numbers."""
+        and others do not wait for them."""
         self._pool = pool
         self._seats = asyncio.Semaphore(most)
         self._most_of_one = max(1, (most - 1) // 2)
         self._of_accounts: dict[Hashable, _Share] = {}
-        self._free: list[Any] = []
-        self._is_open = True
-
-    @contextlib.asynccontextmanager
-    async def open(self) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            self._is_open = False
-            while self._free:
-                with contextlib.suppress(*CONNECTION_LOST):
-                    await self._pool.release(self._free.pop())
 
     @contextlib.asynccontextmanager
     async def share_of(self, account: Hashable, *, within_s: float) -> AsyncIterator[None]:
@@ -89,31 +72,13 @@ class Desk:
         else:
             await self._seats.acquire()
         try:
-            return await self._find(within_s)
+            return await self._pool.acquire(timeout=within_s)
         except BaseException:
             self._seats.release()
             raise
 
-    async def give_back(self, conn: Any, *, is_fine: bool, within_s: float) -> None:
+    async def give_back(self, conn: Any, *, within_s: float) -> None:
         try:
-            if is_fine and self._is_open and is_alive(conn) and not conn.is_in_transaction():
-                self._free.append(conn)
-            else:
-                await self._pool.release(conn, timeout=within_s)
+            await self._pool.release(conn, timeout=within_s)
         finally:
             self._seats.release()
-
-    async def _find(self, within_s: float) -> Any:
-        while self._free:
-            conn = self._free.pop()
-            if is_alive(conn):
-                return conn
-            await self._pool.release(conn)
-        return await self._pool.acquire(timeout=within_s)
-
-
-def is_alive(conn: Any) -> bool:
-    try:
-        return not conn.is_closed()
-    except asyncpg.InterfaceError:  # it was cut, and the pool has taken it back already
-        return False

@@ -11,6 +11,7 @@ from typing import Any
 import asyncpg
 import orjson
 from fastapi import Response
+from pydantic import BaseModel
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -25,8 +26,11 @@ def as_json(content: object) -> bytes:
     return orjson.dumps(content, default=_plain, option=OPTIONS)
 
 
-def listed(rows: Sequence[Any]) -> Response:
-    """A list that is short by nature; long ones come in pages."""
+def listed(rows: Sequence[Any], model: type[BaseModel] | None = None) -> Response:
+    """A list that is short by nature; long ones come in pages. `model`: rows that have more columns than this are cut
+    to its fields."""
+    if model is not None:
+        rows = [{name: row[name] for name in model.model_fields} for row in rows]
     return reply({"items": rows})
 
 

@@ -13,7 +13,7 @@ from forager.domains import schemas as domains
 from forager.domains.routes import domains as domain_routes
 from forager.pages import schemas as pages
 from forager.products import schemas as products
-from forager.stats import schemas as stats
+from forager.stats import overview
 from forager.tasks import failure_schemas as errors
 from forager.tasks import schemas as tasks
 
@@ -29,7 +29,7 @@ ENUMS: dict[str, Any] = {
     "DomainStatus": domains.Status,
     "ImagePolicy": domain_routes.ImagesPolicyName,
     "ImageStatus": products.ImageStatus,
-    "MetricKind": stats.MetricKind,
+    "MetricKind": overview.MetricKind,
     "PageStatus": pages.PageStatus,
     "Rendering": domain_routes.RenderingName,
     "Role": accounts.RoleName,

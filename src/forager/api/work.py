@@ -42,11 +42,10 @@ def get_forager(request: Request) -> "Forager":
 class look:  # noqa: N801 (it is said like a verb: `async with look(request) as conn`)
     """One connection; each statement for itself. All of it takes no longer than one statement may, unless told."""
 
-    __slots__ = ("_account", "_conn", "_desk", "_is_read", "_limit", "_request", "_share", "_within_s")
+    __slots__ = ("_account", "_conn", "_desk", "_limit", "_request", "_share", "_within_s")
 
     def __init__(self, request: Request, within_s: float | None = None) -> None:
         self._request = request
-        self._is_read = request.scope["method"] == "GET"
         self._within_s = (within_s or get_forager(request).settings.api.statement_timeout) + GRACE_S
         who: Who | None = getattr(request.state, "who", None)
         self._account = who.user_id if who is not None else None
@@ -61,9 +60,8 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
         try:
             await self._limit.__aexit__(*error)
         finally:
-            is_fine = self._is_read and error[0] is None
             try:
-                await self._desk.give_back(self._conn, is_fine=is_fine, within_s=FREE_WITHIN_S)
+                await self._desk.give_back(self._conn, within_s=FREE_WITHIN_S)
             finally:
                 await self._share.__aexit__(None, None, None)
 

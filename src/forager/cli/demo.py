@@ -107,12 +107,12 @@ async def prove(connection: Any, web: "Running", spec: RunSpec, log: Path) -> "D
     """The database, the playground's log and its answer key side by side."""
     from forager.explain.check import check
     from forager.export.rows import stream_crawl
-    from forager.products.queries import list_products
+    from forager.products.queries import list_seen_products
     from forager_playground import read_log
 
     pages = [row async for row in stream_crawl(connection, spec)]
     broken = sum(verdict.broken for verdict in await check(connection))
-    finds = demo_report.Finds(await list_products(connection, limit=None), await stored_images(connection))
+    finds = demo_report.Finds(await list_seen_products(connection), await stored_images(connection))
     return demo_report.compare(web.answer_key, pages, read_log(log), broken_promises=broken, finds=finds)
 
 

@@ -4,11 +4,30 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic import ConfigDict
+
 from forager.errors import NotFoundError
 
 Row = dict[str, Any]
 Key = Sequence[Any]
 """The key of the last row of one page of a long list, which the next page begins after."""
+
+
+def _drop_defaults(schema: Row) -> None:
+    for field in schema["properties"].values():
+        field.pop("default", None)
+
+
+RECORD = ConfigDict(
+    extra="forbid",
+    use_attribute_docstrings=True,
+    json_schema_serialization_defaults_required=True,
+    json_schema_extra=_drop_defaults,
+)
+"""For dataclasses that a route returns as they are. The API document describes their fields by their docstrings and
+declares each of them as required."""
+START: Key = (None,)
+"""The key of a list with one key column that begins with its first row."""
 
 
 def as_dicts(records: Sequence[Any]) -> list[Row]:

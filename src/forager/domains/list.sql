@@ -26,20 +26,6 @@ FROM domains d
 WHERE starts_with(d.name, left($1::text, 3)) OR strpos(d.name, $1::text) > 0 OR strpos($1::text, d.name) > 0
 LIMIT 2000;
 
--- name: list_domains
--- The domains, those with most pages first.
-SELECT d.name, d.status::text AS status, d.block_reason_code, d.block_reason, d.is_active,
-       d.pages_discovered, d.pages_crawled, d.frontier_size, d.total_error_count, d.consecutive_error_count,
-       d.images_found, d.images_stored, d.image_yield_rate, d.avg_images_per_page, d.error_rate,
-       (SELECT count(*) FROM pages p WHERE p.domain_id = d.id AND p.status = 'discovered' AND p.priority = 9 AND p.is_image) AS images_waiting,
-       d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased,
-       d.first_seen_at, d.last_crawled_at, d.ready_at, d.next_crawl_after, d.next_allowed_at,
-       d.crawl_delay_s, d.content_policy, d.priority_score, d.revisit_every_s, d.is_adaptive, d.run_id
-FROM domains d
-WHERE ($1::text IS NULL OR d.status = $1::text::domain_status)
-ORDER BY d.pages_crawled DESC, d.pages_discovered DESC, d.name
-LIMIT $2::bigint;
-
 -- name: top_domains
 -- The domains with most of something: images per page (stored ones first, then those that were only seen), score, pages, errors, or changes found by revisits in the last 30 days.
 -- Counters change with every visit, so no index has these orders: one walk over all domains keeps the first so many of those that match.
@@ -51,7 +37,7 @@ WITH ranked AS (
             WHEN 'errors' THEN d.total_error_count
             WHEN 'change' THEN (SELECT sum(g.changed)::float8 / NULLIF(sum(g.ok), 0) FROM domain_days g
                                 WHERE g.domain_id = d.id AND g.day > current_date - 30) END AS rank,
-           CASE $1 WHEN 'yield' THEN d.avg_images_per_page END AS next_rank
+           CASE $1 WHEN 'yield' THEN d.avg_images_per_page WHEN 'pages' THEN d.pages_discovered END AS next_rank
     FROM domains d
     WHERE ($3::text IS NULL OR d.status = $3::text::domain_status)
       AND ($4::boolean IS NULL OR d.is_active = $4)
@@ -62,22 +48,24 @@ WITH ranked AS (
     ORDER BY 2 DESC NULLS LAST, 3 DESC NULLS LAST, d.pages_crawled DESC, d.name
     LIMIT $2::bigint
 )
-SELECT d.name, d.status::text AS status, d.is_active, d.breaker_state, d.pages_crawled, d.pages_discovered, d.frontier_size,
-       d.images_found, d.images_stored, d.image_yield_rate, d.avg_images_per_page, d.priority_score,
-       d.total_error_count, d.error_rate, g.changed, g.visits, g.changed::float8 / NULLIF(g.ok, 0) AS change_rate
+SELECT d.name, d.status::text AS status, d.block_reason_code, d.block_reason, d.is_active, d.breaker_state, d.pages_crawled, d.pages_discovered,
+       d.frontier_size, d.images_found, d.images_stored, d.image_yield_rate, d.avg_images_per_page, d.priority_score, d.total_error_count,
+       d.consecutive_error_count, d.error_rate, d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased, d.first_seen_at,
+       d.last_crawled_at, d.ready_at, d.next_crawl_after, d.next_allowed_at, d.crawl_delay_s, d.content_policy, d.revisit_every_s, d.is_adaptive,
+       d.run_id, g.changed, g.visits, g.changed::float8 / NULLIF(g.ok, 0) AS change_rate
 FROM ranked r
 JOIN domains d ON d.id = r.id
 CROSS JOIN LATERAL (SELECT COALESCE(sum(s.changed), 0) AS changed, COALESCE(sum(s.visits), 0) AS visits, COALESCE(sum(s.ok), 0) AS ok
                     FROM domain_days s WHERE s.domain_id = d.id AND s.day > current_date - 30) g
 ORDER BY r.rank DESC NULLS LAST, r.next_rank DESC NULLS LAST, d.pages_crawled DESC, d.name;
 
--- name: history_of_domain
--- The moves of a domain and what else was done to it, newest first.
-SELECT h.moved_at, h.from_status::text AS from_status, h.to_status::text AS to_status, h.is_active, h.reason_code, h.reason, h.moved_by
-FROM domain_history h
-WHERE h.domain_id = $1
-ORDER BY h.id DESC
-LIMIT $2::bigint;
+-- name: images_waiting
+-- How many images wait for their first visit in each of these domains; those without any are left out.
+SELECT d.name, count(*) AS images
+FROM domains d
+JOIN pages p ON p.domain_id = d.id AND p.status = 'discovered' AND p.priority = 9 AND p.is_image
+WHERE d.name = ANY ($1::text[])
+GROUP BY d.name;
 
 -- name: revisits_of_domain
 -- How many of its pages are to be visited again, and when the first of them is due.

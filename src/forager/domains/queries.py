@@ -1,17 +1,14 @@
 """Reads domains for commands and routes: lists, one domain in full, its history."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from forager.db import statements
-from forager.db.rows import Key, Row, as_dicts
+from forager.db.rows import START, Key, Row, as_dicts
 from forager.domains.lookup import known_name
 from forager.errors import NotFoundError
 
 SQL = statements.load("forager.domains", "list.sql")
-
-
-async def list_domains(connection: Any, *, status: str | None = None, limit: int | None = None) -> list[Row]:
-    return as_dicts(await connection.fetch(SQL["list_domains"], status, limit))
 
 
 async def top_domains(
@@ -31,6 +28,11 @@ async def top_domains(
     return as_dicts(await connection.fetch(SQL["top_domains"], by, limit, *filters))
 
 
+async def count_waiting_images(connection: Any, names: Sequence[str]) -> dict[str, int]:
+    """Returns how many images wait for their first visit, by domain, where there are some."""
+    return {row["name"]: row["images"] for row in await connection.fetch(SQL["images_waiting"], names)}
+
+
 async def describe_domain(connection: Any, name: str, *, moves: int | None = 5) -> Row:
     """Everything about one domain: its row, its pages by state, how its visits ended, robots.txt, its last moves."""
     found = dict(await connection.fetchrow(SQL["find_domain"], await known_name(connection, name)))
@@ -44,19 +46,13 @@ async def describe_domain(connection: Any, name: str, *, moves: int | None = 5) 
         "revisits": dict(await connection.fetchrow(SQL["revisits_of_domain"], identity)),
         "outcomes": as_dicts(await connection.fetch(SQL["outcomes_of_domain"], identity)),
         "origins": as_dicts(await connection.fetch(SQL["origins_of_domain"], identity)),
-        "history": as_dicts(await connection.fetch(SQL["history_of_domain"], identity, moves)),
+        "history": [without_id(move) for move in await list_moves(connection, found["name"], limit=moves)],
     }
 
 
-async def list_moves(connection: Any, name: str) -> list[Row]:
-    """All that happened to one domain, newest first."""
-    found = await connection.fetchrow(SQL["find_domain"], await known_name(connection, name))
-    return as_dicts(await connection.fetch(SQL["history_of_domain"], found["id"], None))
-
-
-async def page_of_domains(
+async def list_domains(
     conn: Any,
-    after: Key,
+    after: Key = START,
     *,
     by_name: bool = False,
     status: str | None = None,
@@ -65,8 +61,9 @@ async def page_of_domains(
     run: int | None = None,
     part: str | None = None,
     breaker: str | None = None,
-    limit: int,
+    limit: int | None = None,
 ) -> list[Row]:
+    """Returns domains by number or by name; `after` is the number or the name of the last one that was shown."""
     statement = SQL["domains_by_name" if by_name else "domains_by_id"]
     return as_dicts(await conn.fetch(statement, *after, status, is_active, parent, run, part, breaker, limit))
 
@@ -78,11 +75,16 @@ async def name_of_domain(conn: Any, domain_id: int) -> str:
     return name
 
 
-async def page_of_moves(conn: Any, after: Key, name: str, *, limit: int) -> list[Row]:
+async def list_moves(conn: Any, name: str, after: Key = START, *, limit: int | None = None) -> list[Row]:
+    """Returns what happened to one domain, newest first."""
     return as_dicts(await conn.fetch(SQL["moves_of_domain"], *after, await known_name(conn, name), limit))
 
 
-async def page_of_days(conn: Any, after: Key, name: str, *, limit: int) -> list[Row]:
+def without_id(row: Row) -> Row:
+    return {column: value for column, value in row.items() if column != "id"}
+
+
+async def list_days(conn: Any, name: str, after: Key = START, *, limit: int | None = None) -> list[Row]:
     return as_dicts(await conn.fetch(SQL["days_of_domain"], *after, await known_name(conn, name), limit))
 
 

@@ -1,11 +1,14 @@
 """Domains, as answers show them."""
 
+from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, with_config
 
 from forager.api.types import Row
+from forager.db.rows import RECORD
+from forager.explain.conditions import Gate
 
 Status = Literal["pending", "active", "exhausted", "blocked", "unreachable"]
 Breaker = Literal["closed", "open", "half_open"]
@@ -237,42 +240,14 @@ class Added(Row):
     new_pages: int
 
 
-class Reset(Row):
-    name: str
-    was: Status
-    status: Status
-    is_active: bool
-    reopened: int = Field(description="Pages that had failed and are tried again.")
-    revisited: int = Field(description="Pages that were read and are visited again.")
-
-
-class BreakerReset(Row):
-    name: str
-    was: str
-    is_leased: bool
-
-
-class Switched(Row):
-    name: str
-    is_active: bool
-    was_turned: bool
-    is_leased: bool
-
-
-class Blocked(Row):
-    name: str
-    was: Status
-    rest_s: float | None
-    was_leased: bool
-    was_known: bool = Field(description="False: the block added the domain, before its first visit.")
-
-
-class DomainTold(Row):
+@with_config(RECORD)
+@dataclass(frozen=True, slots=True)
+class DomainTold:
     """What one order of many did to one domain."""
 
-    name: str = Field(examples=[SHOP])
+    name: Annotated[str, Field(examples=[SHOP])]
     is_done: bool
-    message: str = Field(description="What happened, or why nothing did.", examples=["Paused."])
+    message: Annotated[str, Field(description="What happened, or why nothing did.", examples=["Paused."])]
 
 
 class ManyDomains(Row):
@@ -283,29 +258,6 @@ class ManyDomains(Row):
     failed: int
     dry_run: bool
     domains: list[DomainTold]
-
-
-class Configured(Row):
-    name: str
-    changes: dict[str, object]
-    planned: int = Field(description="Next visits that were planned, or moved.")
-    dropped: int = Field(description="Planned visits that were forgotten.")
-
-
-class Released(Row):
-    name: str
-    trap: int
-    rule: str
-    template: str
-    pages: int
-
-
-class Gate(Row):
-    name: str
-    is_open: bool | None
-    sentence: str
-    opens_at: datetime | None
-    remedy: str | None
 
 
 class Why(Row):

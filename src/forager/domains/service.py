@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import with_config
+
+from forager.db.rows import RECORD
 from forager.domains import admin as domains
 from forager.domains import store as domain_store
 from forager.domains.admin import OPERATOR, STANDING_STILL, LockedDomain
@@ -24,6 +27,7 @@ MOST_SEEDS = 100
 PENDING, BLOCKED, EXHAUSTED = DomainStatus.PENDING, DomainStatus.BLOCKED, DomainStatus.EXHAUSTED
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Reset:
     name: str
@@ -36,6 +40,7 @@ class Reset:
     """Pages that were read and are visited again."""
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class BreakerReset:
     name: str
@@ -43,6 +48,7 @@ class BreakerReset:
     is_leased: bool
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Switched:
     name: str
@@ -57,6 +63,7 @@ class DomainScore:
     score: float
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Blocked:
     name: str
@@ -68,6 +75,7 @@ class Blocked:
     """False: the domain was added by the block, before its first visit."""
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Configured:
     name: str

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import with_config
+
 from forager.db import statements
-from forager.db.rows import Row
+from forager.db.rows import RECORD, Row
 from forager.domains import admin as domains
 from forager.domains import store as domain_store
 from forager.domains import traps as domain_traps
@@ -19,6 +21,7 @@ from forager.links.trap_descriptions import TRAP_WORDS
 SQL = statements.load("forager.domains", "trap_list.sql")
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Released:
     name: str

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+from pydantic import with_config
 
 from forager.db import statements
 from forager.db.damage import find_corruption
+from forager.db.rows import RECORD
 from forager.domains.status import MOVES
 from forager.explain import check_archive as check_cold
 from forager.explain import check_bodies
@@ -134,6 +136,7 @@ EXPECTED = {
 """What has to be there, however large the crawl."""
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Finding:
     """The answer to one statement."""

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from pydantic import with_config
+
 from forager.config.settings import Settings
+from forager.db.rows import RECORD
 from forager.politeness.guard import AddressGuard, guard_from_settings
 from forager.runs.models import RunSpec, Scope
 
@@ -30,6 +33,7 @@ class FetchPolicy:
     breaker_reset_s: float
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Gate:
     """One condition of a visit."""

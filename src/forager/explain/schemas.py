@@ -6,16 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from forager.api.types import Row
-
-
-class Finding(Row):
-    name: str
-    sentence: str
-    looked_at: int
-    things: str
-    broken: int
-    examples: list[str]
-    repair: str = Field(description="What puts it right; empty where nothing is broken.")
+from forager.explain.check import Finding
 
 
 class Verdict(Row):

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
+from pydantic import with_config
+
 from forager.db import statements
 from forager.db.query import Query
+from forager.db.rows import RECORD
 
 SQL = statements.load("forager.frontier", "history.sql")
 LOCK = 0x466F72436F6C64
@@ -41,6 +44,7 @@ class Retention(NamedTuple):
     """Signals of pages that are there no longer; None: for ever."""
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Planned:
     """What may leave now, of one kind and month."""

@@ -9,7 +9,7 @@ from forager.domains.lookup import known_name
 SQL = statements.load("forager.frontier", "list.sql")
 
 
-async def page_of_frontier(conn: Any, after: Key, *, domain: str | None, limit: int) -> list[Row]:
+async def list_frontier(conn: Any, after: Key, *, domain: str | None, limit: int) -> list[Row]:
     name = await known_name(conn, domain)
     if name is None:
         return as_dicts(await conn.fetch(SQL["frontier_by_domain"], *after, limit))

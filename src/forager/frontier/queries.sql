@@ -7,7 +7,8 @@
 -- may claim for, the empty one among them: each is a range of the index, so that domains that wait for others cost us nothing. The run's live
 -- workers share: those with the label that sent a heartbeat within $8 seconds and are neither drained nor paused. A worker that is lost has no share.
 -- While none of them is older than $9 seconds, at least $5 workers are expected. A worker without a recent heartbeat of its own gets nothing:
--- others may take its leases at any moment.
+-- others may take its leases at any moment. $10 and $11: only these domains, each if its lease still has the version that a message names:
+-- a message that is stale, doubled or late leases nothing. NULL: all that are due.
 WITH live AS MATERIALIZED (
     SELECT w.id, w.labels, w.started_at FROM workers w
     WHERE w.status = 'running' AND w.run_id = $2 AND w.heartbeat_at > now() - make_interval(secs => $8) AND w.drain_asked_at IS NULL
@@ -29,15 +30,30 @@ WITH live AS MATERIALIZED (
             WHERE claimed_by IS NULL AND is_due AND status IN ('pending', 'active') AND is_active AND run_id = $2 AND worker_label = mine.label
             ORDER BY round, priority_score DESC, id
             LIMIT GREATEST(0, CEIL(($3::int + mine.mine) * mine.workers) - mine.held)) r) ready
-), best AS MATERIALIZED (
-    SELECT c.id, c.round FROM share CROSS JOIN LATERAL (
+), due AS MATERIALIZED (
+    SELECT c.id, c.round, c.priority_score FROM share CROSS JOIN LATERAL (
         SELECT d.id, d.round, d.priority_score FROM domains d
-        WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $2
+        WHERE $10::bigint[] IS NULL AND d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $2
           AND d.worker_label = share.label
           AND NOT EXISTS (SELECT FROM domain_gates(d, $6::int) g WHERE NOT g.is_open)
         ORDER BY d.round, d.priority_score DESC, d.id
         LIMIT share.n
         FOR NO KEY UPDATE OF d SKIP LOCKED) c
+), offered AS MATERIALIZED (
+    SELECT d.id, d.round, d.priority_score, d.worker_label
+    FROM (SELECT DISTINCT domain_id, version FROM unnest($10::bigint[], $11::bigint[]) AS h (domain_id, version)) n
+    JOIN domains d ON d.id = n.domain_id AND d.version = n.version
+    WHERE d.claimed_by IS NULL AND d.run_id = $2 AND d.worker_label = ANY ($7)
+      AND NOT EXISTS (SELECT FROM domain_gates(d, $6::int) g WHERE NOT g.is_open)
+    FOR NO KEY UPDATE OF d SKIP LOCKED
+), best AS MATERIALIZED (
+    SELECT c.id, c.round FROM (
+        SELECT due.* FROM due
+        UNION ALL
+        SELECT o.* FROM share CROSS JOIN LATERAL (
+            SELECT id, round, priority_score FROM offered WHERE worker_label = share.label
+            ORDER BY round, priority_score DESC, id
+            LIMIT share.n) o) c
     ORDER BY c.round, c.priority_score DESC, c.id
     LIMIT $3::int
 ), round_begun AS (
@@ -57,6 +73,12 @@ RETURNING d.id AS domain_id, d.name AS domain, d.version, d.crawl_delay_s AS del
           COALESCE(d.pace_delay_s, 0) AS pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures,
           COALESCE(EXTRACT(EPOCH FROM now() - d.breaker_opened_at), 0)::float8 AS breaker_open_s, d.breaker_resets,
           d.images_policy AS images, d.images_only, d.parser_name, d.rendering, d.stores_links, COALESCE(d.allow_networks, '{}') AS allow_networks;
+
+-- name: still_claimable
+-- Of domains that messages name, those that another worker may claim now: they exceed our share, or want a label that we do not have.
+SELECT d.id FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, version)
+JOIN domains d ON d.id = n.domain_id AND d.version = n.version
+WHERE d.claimed_by IS NULL AND d.run_id = $3 AND NOT EXISTS (SELECT FROM domain_gates(d, $4::int) g WHERE NOT g.is_open);
 
 -- name: free_tasks
 -- Give back the tasks of these domains that somebody had locked: a dead worker's, or our own at a stop. They count for no run. What

@@ -74,7 +74,7 @@ async def frontier_urls(
 ) -> Response:
     """Pages that wait for their first visit, domain by domain in the order they are claimed."""
     async with look(request) as conn:
-        rows = await frontier_queries.page_of_frontier(
+        rows = await frontier_queries.list_frontier(
             conn, paging.read(request, after, ORDER), domain=domain, limit=limit + 1
         )
     return paging.page(request, rows, limit, ORDER)

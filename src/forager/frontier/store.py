@@ -32,11 +32,9 @@ from forager.parsing.models import Keywords, Reading
 SQL = statements.load("forager.frontier")
 LINKS_CUT = "links_cut"
 """Flag of a page that has more links than are taken from one."""
-OFFERED = statements.load("forager.frontier", "offered.sql")
 
 CLAIM_DOMAINS = Query(SQL["claim_domains"], Lease)
-CLAIM_OFFERED = Query(OFFERED["claim_offered"], Lease)
-STILL_CLAIMABLE = Query(OFFERED["still_claimable"], int)
+STILL_CLAIMABLE = Query(SQL["still_claimable"], int)
 FREE_TASKS = Query(SQL["free_tasks"], FreedTasks)
 CLAIM_TASKS = Query(SQL["claim_tasks"], ClaimedTask)
 ADD_PAGES = Query(SQL["add_pages"], AddedPage)
@@ -77,9 +75,7 @@ async def claim_domains(
     the versions of their leases, only of these. Workers share that were heard from within `live_s`."""
     start_s = min(live_s, START_S)
     within = (worker, run, limit, lease_s, float(workers), max_pages_per_domain, ["", *labels], live_s, start_s)
-    if offered is None:
-        return await CLAIM_DOMAINS.fetch(conn, *within)
-    return await CLAIM_OFFERED.fetch(conn, *within, *_columns(offered))
+    return await CLAIM_DOMAINS.fetch(conn, *within, *((None, None) if offered is None else _columns(offered)))
 
 
 async def still_claimable(

@@ -67,12 +67,12 @@ def images(
             verb = context.invoked_subcommand
             raise UsageError(f"Flags of `{verb}` stand behind it: forager images {verb} --json.")
         return None
-    from forager.images.queries import list_images
+    from forager.images.queries import list_sightings
 
     rows = ask(
         begin(home=home),
         "images",
-        lambda connection: list_images(
+        lambda connection: list_sightings(
             connection, domain=domain, page=page, file_format=format, status=status, limit=limit
         ),
     )

@@ -1,28 +1,25 @@
 -- Images as an operator looks at them. Read only.
 -- Last seen: now still shown counts as the last visit of the page that shows it, or of the image itself.
 
--- name: list_images
--- Images in the order they were found: of a domain's pages, of one page, in one format or state.
-SELECT i.id, i.url, d.name AS domain, i.status::text AS status, i.reason, i.format, i.width, i.height, i.file_size,
-       encode(i.content_hash, 'hex') AS content_hash, i.perceptual_hash, CASE WHEN i.dropped_at IS NULL THEN i.body_ref END AS body_ref, i.thumbnail_ref,
-       s.pages, s.page_url, s.discovery_type, s.image_type, s.alt_text, i.first_seen_at, s.last_seen_at, i.checked_at, i.stored_at
+-- name: sightings
+-- The files of these images, and where they were seen: how often, first and last. $2: only in this domain, $3: only on this page.
+SELECT i.id, i.perceptual_hash, CASE WHEN i.dropped_at IS NULL THEN i.body_ref END AS body_ref, i.thumbnail_ref,
+       s.pages, s.page_url, s.discovery_type, s.image_type, s.alt_text, s.last_seen_at
 FROM images i
-LEFT JOIN domains d ON d.id = i.domain_id
 LEFT JOIN LATERAL (
     SELECT count(*) OVER () AS pages, p.url AS page_url, m.discovery_type, m.image_type, m.alt_text,
            max(COALESCE(m.last_seen_at, p.fetched_at)) OVER () AS last_seen_at
     FROM page_images m JOIN pages p ON p.id = m.page_id
-    WHERE m.image_id = i.id AND ($1::text IS NULL OR m.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
-      AND ($2::bytea IS NULL OR p.url_hash = $2)
+    WHERE m.image_id = i.id AND ($2::text IS NULL OR m.domain_id = (SELECT n.id FROM domains n WHERE n.name = $2))
+      AND ($3::bigint IS NULL OR m.page_id = $3)
     ORDER BY m.first_seen_at, m.page_id
     LIMIT 1
 ) s ON true
-WHERE ($1::text IS NULL OR i.id IN (SELECT m.image_id FROM page_images m WHERE m.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1)))
-  AND ($2::bytea IS NULL OR i.id IN (SELECT m.image_id FROM page_images m JOIN pages p ON p.id = m.page_id WHERE p.url_hash = $2))
-  AND ($3::text IS NULL OR i.format = $3)
-  AND ($4::text IS NULL OR i.status = $4::text::image_status)
-ORDER BY i.id
-LIMIT $5::bigint;
+WHERE i.id = ANY ($1::bigint[]);
+
+-- name: page_of_url
+-- The page of a URL, by its domain and its key.
+SELECT p.id FROM pages p JOIN domains d ON d.id = p.domain_id WHERE d.name = $1 AND p.url_hash = $2;
 
 -- name: find_image
 -- One image by its key or its number.
@@ -58,7 +55,7 @@ ORDER BY distance, is_same_file DESC, i.id
 LIMIT $3::bigint;
 
 -- name: images_by_id
--- Images in the order they were found.
+-- Images in the order they were found. $2: only from this domain, $5: only those that pages of this domain show.
 SELECT i.id, i.url, d.name AS domain, i.status::text AS status, i.reason, i.format, i.width, i.height, i.file_size,
        encode(i.content_hash, 'hex') AS content_hash, i.thumbnail_ref IS NOT NULL AS has_thumbnail, i.first_seen_at, i.checked_at, i.stored_at
 FROM images i
@@ -67,8 +64,9 @@ WHERE i.id > COALESCE($1::bigint, 0)
   AND ($2::text IS NULL OR i.domain_id = (SELECT n.id FROM domains n WHERE n.name = $2))
   AND ($3::text IS NULL OR i.status = $3::text::image_status)
   AND ($4::text IS NULL OR i.format = $4)
+  AND ($5::text IS NULL OR i.id IN (SELECT m.image_id FROM page_images m WHERE m.domain_id = (SELECT n.id FROM domains n WHERE n.name = $5)))
 ORDER BY i.id
-LIMIT $5::bigint;
+LIMIT $6::bigint;
 
 -- name: images_of_page
 -- Images one page shows, in the order they were found.
@@ -82,5 +80,6 @@ WHERE g.id = $2 AND s.image_id > COALESCE($1::bigint, 0)
   AND ($3::text IS NULL OR i.domain_id = (SELECT n.id FROM domains n WHERE n.name = $3))
   AND ($4::text IS NULL OR i.status = $4::text::image_status)
   AND ($5::text IS NULL OR i.format = $5)
+  AND ($6::text IS NULL OR s.domain_id = (SELECT n.id FROM domains n WHERE n.name = $6))
 ORDER BY s.image_id
-LIMIT $6::bigint;
+LIMIT $7::bigint;

@@ -47,7 +47,7 @@ async def list_images(
 ) -> Response:
     """Images in the order they were found."""
     async with look(request) as conn:
-        rows = await image_queries.page_of_images(
+        rows = await image_queries.list_images(
             conn,
             paging.read(request, after, paging.BY_ID),
             domain=domain,

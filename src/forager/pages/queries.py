@@ -1,9 +1,10 @@
 """Reads pages for commands and routes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from forager.db import statements
-from forager.db.rows import Key, Row, as_dicts, require_row
+from forager.db.rows import START, Key, Row, as_dicts, require_row
 from forager.domains.lookup import known_name
 from forager.errors import BadUrlError, NotFoundError, UsageError
 from forager.frontier.details import get_structured_data
@@ -11,18 +12,32 @@ from forager.urls.domain import domain_of
 from forager.urls.normalize import normalize, url_key
 
 SQL = statements.load("forager.pages")
+NO_VISIT: Row = dict.fromkeys(
+    ("status_code", "outcome", "completed_at", "error_code", "error_message", "response_time_ms")
+)
 
 
 async def list_pages(
-    connection: Any,
+    conn: Any,
+    after: Key = START,
     *,
     domain: str | None = None,
     status: str | None = None,
+    language: str | None = None,
+    is_seed: bool | None = None,
     outcome: str | None = None,
     limit: int | None = None,
 ) -> list[Row]:
-    name = await known_name(connection, domain)
-    return as_dicts(await connection.fetch(SQL["list_pages"], name, status, outcome, limit))
+    """Returns pages in the order they were found. `outcome`: only those whose latest visit ended so."""
+    name = await known_name(conn, domain)
+    return as_dicts(await conn.fetch(SQL["pages_by_id"], *after, status, language, is_seed, name, outcome, limit))
+
+
+async def add_latest_visits(conn: Any, pages: Sequence[Row]) -> list[Row]:
+    """Returns the pages with the columns of their latest closed task; these are None for a page that has none."""
+    visits = await conn.fetch(SQL["latest_visits"], [page["id"] for page in pages])
+    by_page = {visit["id"]: dict(visit) for visit in visits}
+    return [page | by_page.get(page["id"], NO_VISIT) for page in pages]
 
 
 async def find_page(connection: Any, url: str) -> Row:
@@ -37,13 +52,7 @@ async def find_page(connection: Any, url: str) -> Row:
     return dict(found)
 
 
-async def page_of_pages(
-    conn: Any, after: Key, *, status: str | None, language: str | None, is_seed: bool | None, limit: int
-) -> list[Row]:
-    return as_dicts(await conn.fetch(SQL["pages_by_id"], *after, status, language, is_seed, limit))
-
-
-async def page_of_pages_read(
+async def list_read_pages(
     conn: Any,
     after: Key,
     *,
@@ -57,7 +66,7 @@ async def page_of_pages_read(
     return as_dicts(await conn.fetch(SQL["pages_by_read"], *after, status, language, is_seed, name, limit))
 
 
-async def page_of_domain_pages(
+async def list_domain_pages(
     conn: Any, after: Key, domain: str, *, status: str | None, language: str | None, is_seed: bool | None, limit: int
 ) -> list[Row]:
     name = await known_name(conn, domain)

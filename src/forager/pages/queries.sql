@@ -1,23 +1,3 @@
--- name: list_pages
--- Pages in the order they were found, each with its latest closed task.
-SELECT p.url, d.name AS domain, p.status::text AS status, t.status_code, t.outcome::text AS outcome, p.depth, p.priority,
-       p.title, p.language, p.links_count, p.content_type, p.discovered_at, p.fetched_at, t.completed_at,
-       t.error_code, t.error_message, t.response_time_ms
-FROM pages p
-JOIN domains d ON d.id = p.domain_id
-LEFT JOIN LATERAL (
-    SELECT c.status_code, c.outcome, c.completed_at, c.error_code, c.error_message, c.response_time_ms
-    FROM crawl_tasks c
-    WHERE c.page_id = p.id AND c.outcome IS NOT NULL
-    ORDER BY c.id DESC
-    LIMIT 1
-) t ON true
-WHERE ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
-  AND ($2::text IS NULL OR p.status = $2::text::page_status)
-  AND ($3::text IS NULL OR t.outcome = $3::text::task_outcome) AND NOT p.is_image
-ORDER BY p.id
-LIMIT $4::bigint;
-
 -- name: find_page
 -- One page by its key, with its recurrence and its open task.
 SELECT p.id, p.url, d.name AS domain, p.status::text AS status, p.depth, p.priority, p.is_seed, p.title, p.language, p.content_type,
@@ -30,8 +10,20 @@ LEFT JOIN page_details e ON e.page_id = p.id
 LEFT JOIN crawl_tasks t ON t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL
 WHERE d.name = $1 AND p.url_hash = $2;
 
+-- name: latest_visits
+-- The latest closed task of each of these pages; those that were never visited are left out.
+SELECT v.id, t.status_code, t.outcome::text AS outcome, t.completed_at, t.error_code, t.error_message, t.response_time_ms
+FROM unnest($1::bigint[]) AS v (id)
+CROSS JOIN LATERAL (
+    SELECT c.status_code, c.outcome, c.completed_at, c.error_code, c.error_message, c.response_time_ms
+    FROM crawl_tasks c
+    WHERE c.page_id = v.id AND c.outcome IS NOT NULL
+    ORDER BY c.id DESC
+    LIMIT 1
+) t;
+
 -- name: pages_by_id
--- Pages in the order they were found.
+-- Pages in the order they were found. $6: only those whose latest visit ended so.
 SELECT p.id, p.url, d.name AS domain, p.status::text AS status, p.depth, p.priority, p.is_seed, p.title, p.description, p.language,
        p.content_type, p.links_count, p.revisit_every_s, p.flags, p.discovered_at, p.fetched_at, p.failed_at, p.changed_at
 FROM pages p
@@ -43,8 +35,11 @@ WHERE p.id > COALESCE($1::bigint, 0) AND NOT p.is_image
   AND ($2 IS DISTINCT FROM 'discovered' OR p.status = 'discovered')
   AND ($3::text IS NULL OR p.language = $3)
   AND ($4::boolean IS NULL OR p.is_seed = $4)
+  AND ($5::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $5))
+  AND ($6::text IS NULL OR $6::text::task_outcome = (SELECT c.outcome FROM crawl_tasks c
+                                                     WHERE c.page_id = p.id AND c.outcome IS NOT NULL ORDER BY c.id DESC LIMIT 1))
 ORDER BY p.id
-LIMIT $5::bigint;
+LIMIT $7::bigint;
 
 -- name: pages_by_read
 -- Pages that were read, the last one first.

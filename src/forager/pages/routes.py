@@ -12,12 +12,12 @@ from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, Body, Limit, Name, Number, PathId, Text, Url
 from forager.api.work import change, get_forager, look, url_error_as_not_found
-from forager.domains import schemas as domain_models
+from forager.domains.service import Configured
 from forager.pages import queries as page_queries
 from forager.pages import schemas as models
 from forager.pages import service as page_service
 from forager.tasks import queries as task_queries
-from forager.tasks.schemas import TaskRow
+from forager.tasks.schemas import NEWEST_TASKS, TaskRow
 
 router = APIRouter(tags=["pages"])
 BY_HASH = paging.Order(("url_hash",), ("bytes",), hidden=("url_hash",))
@@ -52,15 +52,15 @@ async def list_pages(
     key = paging.read(request, after, order)
     async with look(request) as conn:
         if sort == "-fetched_at":
-            rows = await page_queries.page_of_pages_read(
+            rows = await page_queries.list_read_pages(
                 conn, key, domain=domain, status=status, language=language, is_seed=is_seed, limit=limit + 1
             )
         elif domain is None:
-            rows = await page_queries.page_of_pages(
+            rows = await page_queries.list_pages(
                 conn, key, status=status, language=language, is_seed=is_seed, limit=limit + 1
             )
         else:
-            rows = await page_queries.page_of_domain_pages(
+            rows = await page_queries.list_domain_pages(
                 conn, key, domain, status=status, language=language, is_seed=is_seed, limit=limit + 1
             )
     return paging.page(request, rows, limit, order)
@@ -96,13 +96,13 @@ async def list_visits(request: Request, _who: User, page: PathId, limit: Limit =
     """All visits of one page, newest first."""
     async with look(request) as conn:
         await page_queries.get_page(conn, page)
-        rows = await task_queries.page_of_page_tasks(
-            conn, paging.read(request, after, paging.BY_ID), page, limit=limit + 1
+        rows = await task_queries.list_tasks(
+            conn, paging.read(request, after, NEWEST_TASKS), page=page, limit=limit + 1
         )
-    return paging.page(request, rows, limit)
+    return paging.page(request, rows, limit, NEWEST_TASKS)
 
 
-@router.patch("/api/admin/pages/{page:int}", response_model=domain_models.Configured, responses=responses(404, 409))
+@router.patch("/api/admin/pages/{page:int}", response_model=Configured, responses=responses(404, 409))
 async def configure_page(request: Request, who: Admin, page: PathId, body: PageChanges) -> Response:
     """How often one page is visited again."""
     settings = get_forager(request).settings

@@ -1,7 +1,7 @@
 """`forager products`: what shops sell, how sure we are of it, and how their prices went."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, Any
@@ -104,7 +104,7 @@ def products(
     rows = ask(
         begin(home=home),
         "products",
-        lambda connection: control.list_products(
+        lambda connection: control.list_seen_products(
             connection,
             domain=domain,
             availability=availability,
@@ -207,11 +207,11 @@ def changes(
     """List changes of prices and availability, newest first."""
     from forager.products import queries as control
 
-    since_s = since.value if since is not None else None
+    begins_at = clock.now() - timedelta(seconds=since.value) if since is not None else None
     rows = ask(
         begin(home=home),
         "products",
-        lambda connection: control.list_changes(connection, domain=domain, of=of, since_s=since_s, limit=limit),
+        lambda connection: control.list_changes(connection, domain=domain, of=of, since=begins_at, limit=limit),
     )
     if as_json:
         return output.write_json_list(rows)

@@ -1,7 +1,7 @@
 -- Products as an operator looks at them. Read only.
 -- Optional filters are NULL when not given; PostgreSQL drops them while planning, so the rest can use its index.
 
--- name: list_products
+-- name: products_by_seen
 -- Products with the last change of their price, those seen last first.
 SELECT p.id, d.name AS domain, p.url, p.product_name, p.price, p.currency, p.availability, p.rating, p.review_count, p.brand,
        p.category, p.sku, p.gtin, p.confidence, p.problems, p.parser_name, p.parser_version, p.created_at, p.updated_at, p.last_seen_at,
@@ -39,20 +39,6 @@ SELECT x.seen_at, x.price, x.currency, x.availability, x.is_first, x.is_correcti
 FROM product_prices x
 WHERE x.domain_id = $1 AND x.product_id = $2
 ORDER BY x.seen_at, x.id;
-
--- name: list_changes
--- What changed in shops, newest first: prices and availability, without first sights and without our own corrections.
-SELECT x.id, x.seen_at, d.name AS domain, p.id AS product_id, p.product_name, p.url, x.old_price, x.price, x.old_currency, x.currency,
-       x.old_availability, x.availability, x.task_id
-FROM product_prices x
-JOIN products p ON p.id = x.product_id
-JOIN domains d ON d.id = x.domain_id
-WHERE NOT x.is_first AND NOT x.is_correction AND ($1::text IS NULL OR d.name = $1)
-  AND CASE $2::text WHEN 'price' THEN x.price IS DISTINCT FROM x.old_price OR x.currency IS DISTINCT FROM x.old_currency
-                    WHEN 'availability' THEN x.availability IS DISTINCT FROM x.old_availability ELSE true END
-  AND ($3::float8 IS NULL OR x.seen_at >= now() - make_interval(secs => $3))
-ORDER BY x.seen_at DESC, x.id DESC
-LIMIT $4::bigint;
 
 -- name: dropped_parsers
 -- Parsers that do worse in a domain yesterday and today than in the week before, all versions together, the largest drop first.

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from forager.db import statements
-from forager.db.rows import Key, Row, as_dicts
+from forager.db.rows import START, Key, Row, as_dicts
 from forager.domains.lookup import known_name
 from forager.errors import BadUrlError, NotFoundError, UsageError
 from forager.urls.domain import domain_of
@@ -18,7 +18,7 @@ WORTH_A_LOOK = 5
 """Pages tried; a rate over fewer says nothing."""
 
 
-async def list_products(
+async def list_seen_products(
     connection: Any,
     *,
     domain: str | None = None,
@@ -28,9 +28,9 @@ async def list_products(
     has_problems: bool | None = None,
     limit: int | None = None,
 ) -> list[Row]:
-    """`change`: `up`, `down` or `any`, by the last change of the price."""
+    """Returns products with the last change of their price, those seen last first. `change`: `up`, `down` or `any`."""
     name = await known_name(connection, domain)
-    rows = await connection.fetch(SQL["list_products"], name, availability, brand, change, has_problems, limit)
+    rows = await connection.fetch(SQL["products_by_seen"], name, availability, brand, change, has_problems, limit)
     return [dict(row) for row in rows]
 
 
@@ -48,19 +48,6 @@ async def list_prices(connection: Any, which: str) -> tuple[Row, list[Row]]:
     product = await find_product(connection, which)
     rows = await connection.fetch(SQL["prices_of"], product["domain_id"], product["id"])
     return product, [dict(row) for row in rows]
-
-
-async def list_changes(
-    connection: Any,
-    *,
-    domain: str | None = None,
-    of: str | None = None,
-    since_s: float | None = None,
-    limit: int | None = None,
-) -> list[Row]:
-    """`of`: only changes of the `price`, or of the `availability`."""
-    name = await known_name(connection, domain)
-    return [dict(row) for row in await connection.fetch(SQL["list_changes"], name, of, since_s, limit)]
 
 
 async def list_parsers(connection: Any, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
@@ -99,9 +86,9 @@ def _read_name(which: str) -> tuple[int | None, str | None, bytes | None]:
     return None, domain_of(url), url_key(url)
 
 
-async def page_of_products(
+async def list_products(
     conn: Any,
-    after: Key,
+    after: Key = (None, None),
     *,
     domain: str | None = None,
     availability: str | None = None,
@@ -111,21 +98,23 @@ async def page_of_products(
     lowest: float | None = None,
     highest: float | None = None,
     is_valid: bool | None = None,
-    limit: int,
+    limit: int | None = None,
 ) -> list[Row]:
+    """Returns products, those found last first."""
     name = await known_name(conn, domain)
     filters = (name, availability, brand, category, currency, lowest, highest, is_valid)
     return as_dicts(await conn.fetch(SQL["products_by_created"], *after, *filters, limit))
 
 
-async def page_of_changes(
+async def list_changes(
     conn: Any,
-    after: Key,
+    after: Key = START,
     *,
     domain: str | None = None,
     of: str | None = None,
     since: datetime | None = None,
-    limit: int,
+    limit: int | None = None,
 ) -> list[Row]:
+    """Returns changes of prices and availability, newest first. `of`: only those of the `price` or `availability`."""
     name = await known_name(conn, domain)
     return as_dicts(await conn.fetch(SQL["changes_by_id"], *after, name, of, since, limit))

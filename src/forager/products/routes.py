@@ -44,7 +44,7 @@ async def list_products(
 ) -> Response:
     """Products, those found last first."""
     async with look(request) as conn:
-        rows = await product_queries.page_of_products(
+        rows = await product_queries.list_products(
             conn,
             paging.read(request, after, BY_CREATED),
             domain=domain,
@@ -107,7 +107,7 @@ async def list_changes(
 ) -> Response:
     """What changed in shops, newest first."""
     async with look(request) as conn:
-        rows = await product_queries.page_of_changes(
+        rows = await product_queries.list_changes(
             conn, paging.read(request, after, paging.BY_ID), domain=domain, of=of, since=since, limit=limit + 1
         )
     return paging.page(request, rows, limit)

@@ -181,13 +181,13 @@ async def remove_proxy(
     return reply({"removed": gone})
 
 
-@router.post("/api/admin/proxies/{proxy:int}/enable", response_model=models.SwitchedProxies, responses=responses(404))
+@router.post("/api/admin/proxies/{proxy:int}/enable", response_model=control.SwitchedProxies, responses=responses(404))
 async def enable_proxy(request: Request, who: Admin, proxy: PathId) -> Response:
     """Switch it on and forget its failures."""
     return await _switch(request, who, proxy, True)
 
 
-@router.post("/api/admin/proxies/{proxy:int}/disable", response_model=models.SwitchedProxies, responses=responses(404))
+@router.post("/api/admin/proxies/{proxy:int}/disable", response_model=control.SwitchedProxies, responses=responses(404))
 async def disable_proxy(request: Request, who: Admin, proxy: PathId) -> Response:
     """Switch it off until somebody enables it."""
     return await _switch(request, who, proxy, False)
@@ -210,7 +210,7 @@ async def list_pool(request: Request, _who: User, domain: PathName) -> Response:
         return listed(await control.list_all(conn, domain=domain))
 
 
-@router.post("/api/admin/domains/{domain}/proxies", response_model=models.Assigned, responses=responses(404, 409))
+@router.post("/api/admin/domains/{domain}/proxies", response_model=control.Assigned, responses=responses(404, 409))
 async def assign_proxies(request: Request, who: Admin, domain: PathName, body: Members) -> Response:
     """From now on the domain is asked through its pool only. Those that are in it stay as they are."""
     if not (body.proxies or body.country or body.provider):
@@ -230,7 +230,7 @@ async def assign_proxies(request: Request, who: Admin, domain: PathName, body: M
 
 
 @router.delete(
-    "/api/admin/domains/{domain}/proxies/{proxy:int}", response_model=models.Assigned, responses=responses(404)
+    "/api/admin/domains/{domain}/proxies/{proxy:int}", response_model=control.Assigned, responses=responses(404)
 )
 async def unassign_proxy(request: Request, who: Admin, domain: PathName, proxy: PathId) -> Response:
     """Take a proxy from a domain; without any it is asked directly."""
@@ -264,7 +264,7 @@ async def configure_member(
 
 
 @router.get(
-    "/api/admin/domains/{domain}/proxies/advice", response_model=Listed[models.Advice], responses=responses(404)
+    "/api/admin/domains/{domain}/proxies/advice", response_model=Listed[control.Advice], responses=responses(404)
 )
 async def advise_pool(
     request: Request,
@@ -283,7 +283,7 @@ async def advise_pool(
         )
 
 
-@router.get("/api/proxies/advice", response_model=Listed[models.Advice], responses=responses())
+@router.get("/api/proxies/advice", response_model=Listed[control.Advice], responses=responses())
 async def advise_all(request: Request, _who: User) -> Response:
     """How all pools do."""
     delay_s = get_forager(request).settings.politeness.delay

@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import Field
 
 from forager.api.types import Row
+from forager.proxies.service import AddedProxy
 
 
 class ProxyRow(Row):
@@ -65,45 +66,12 @@ class MemberRow(Row):
     updated_at: datetime
 
 
-class AddedProxy(Row):
-    id: int
-    is_new: bool
-
-
 class AddedProxies(Row):
     proxies: list[AddedProxy]
 
 
 class RemovedProxies(Row):
     removed: list[int]
-
-
-class SwitchedProxies(Row):
-    proxies: list[int]
-    domain: str | None
-    is_active: bool
-
-
-class Assigned(Row):
-    domain: str
-    proxies: list[int]
-    new: list[int]
-
-
-class Advice(Row):
-    domain: str
-    proxies: int
-    active: int
-    failing: int
-    needed: int
-    pages_per_hour: float
-    requests_per_proxy_hour: float
-    failed_percent: float | None
-    avg_response_time_ms: float | None
-    successes: int
-    failures: int
-    monthly_cost: float | None
-    remarks: list[str]
 
 
 class Sizing(Row):

@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import with_config
+
 from forager.config.cipher import PasswordCipher
+from forager.db.rows import RECORD
 from forager.domains import admin as domains
 from forager.domains import store as domain_store
 from forager.domains.lookup import known_name
@@ -25,12 +28,14 @@ IDLE_S = 7 * 86_400.0
 WHERE_LISTED = "`forager proxies` lists them."
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedProxy:
     id: int
     is_new: bool
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Assigned:
     domain: str
@@ -39,14 +44,16 @@ class Assigned:
     new: list[int]
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
-class Switched:
+class SwitchedProxies:
     proxies: list[int]
     domain: str | None
     """Only in its pool; None: everywhere."""
     is_active: bool
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Advice:
     """How a domain's pool does, and how large it should be."""
@@ -66,11 +73,11 @@ class Advice:
     remarks: tuple[str, ...]
 
 
-async def add(conn: Any, vault: PasswordCipher, addresses: Sequence[ProxyAddress], facts: Facts) -> list[Added]:
+async def add(conn: Any, vault: PasswordCipher, addresses: Sequence[ProxyAddress], facts: Facts) -> list[AddedProxy]:
     """All of them or none. A known one takes what is given as its new password and facts."""
     sealed = [vault.seal(address.password) if address.password else None for address in addresses]
     pairs = zip(addresses, sealed, strict=True)
-    return [Added(*await operate.add_proxy(conn, address, facts, closed)) for address, closed in pairs]
+    return [AddedProxy(*await operate.add_proxy(conn, address, facts, closed)) for address, closed in pairs]
 
 
 async def list_all(
@@ -130,16 +137,16 @@ async def unassign(conn: Any, domain: str, ids: Sequence[int] | None, *, by: str
     return Assigned(name, gone, [])
 
 
-async def switch(conn: Any, ids: Sequence[int], is_active: bool, *, domain: str | None = None) -> Switched:
+async def switch(conn: Any, ids: Sequence[int], is_active: bool, *, domain: str | None = None) -> SwitchedProxies:
     """On forgets the failures in a row; off lasts until somebody switches it on."""
     if domain is None:
         await reject_unknown(conn, ids)
-        return Switched(await operate.switch_proxies(conn, ids, is_active), None, is_active)
+        return SwitchedProxies(await operate.switch_proxies(conn, ids, is_active), None, is_active)
     identity, name = await _find_domain(conn, domain)
     turned = await operate.switch_members(conn, identity, ids, is_active)
     if missing := set(ids) - set(turned):
         raise NotFoundError(f"{_numbers(sorted(missing))} is not in the pool of {name}.")
-    return Switched(turned, name, is_active)
+    return SwitchedProxies(turned, name, is_active)
 
 
 async def rekey(conn: Any, vault: PasswordCipher) -> int:

@@ -1,19 +1,20 @@
 """Archived history, what retention will do next, and purges: what is deleted for good, always with a dry run."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from forager.accounts.identity import Who
 from forager.api import paging
-from forager.api.access import Admin, User, Who, forbidden
+from forager.api.access import Admin, User, forbidden
 from forager.api.paging import Listed, Paged
 from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, DryRun, Limit, Name, PathName, Reason, Text
 from forager.api.work import alone, get_forager, lengthen, look, snapshot
 from forager.errors import ConflictError, UsageError
+from forager.frontier.history import Planned
 from forager.retention import archive as cold
 from forager.retention import clear_frontier as clear
 from forager.retention import purge
@@ -36,11 +37,11 @@ async def list_cold(request: Request, _who: User) -> Response:
         return listed(await cold.list_archive_parts(conn))
 
 
-@router.get("/api/storage/retention", response_model=Listed[retention_models.Planned], responses=responses())
+@router.get("/api/storage/retention", response_model=Listed[Planned], responses=responses())
 async def plan_retention(request: Request, _who: User) -> Response:
     """What would leave for cold files now. Moves nothing."""
     async with alone(request), snapshot(request, REPORT_S) as conn:
-        return listed([asdict(each) for each in await cold.plan(conn, retention_of(get_forager(request).settings))])
+        return listed(await cold.plan(conn, retention_of(get_forager(request).settings)))
 
 
 @router.get("/api/storage/purges", response_model=Paged[retention_models.PurgeRow], responses=responses(404))

@@ -38,18 +38,6 @@ class ColdFile(Row):
     restored: int
 
 
-class Planned(Row):
-    """What may leave now, of one kind and month."""
-
-    kind: str
-    month: date
-    row_count: int
-    size_bytes: int
-    domains: int
-    first_at: datetime
-    last_at: datetime
-
-
 class PurgeRow(Row):
     id: int
     purged_at: datetime

@@ -1,18 +1,6 @@
--- name: list_runs
--- Runs, newest first, with what they did.
-SELECT r.id, r.status::text AS status, r.spec, r.max_pages, r.max_pages_per_domain, r.max_depth, r.started_at, r.ended_at,
-       r.links_seen, r.pages_learned, r.created_by, o.pages_done, o.pages_ok, o.bytes, r.keeper, r.kept_by,
-       GREATEST(r.started_at, r.kept_at, (SELECT max(w.heartbeat_at) FROM workers w WHERE w.run_id = r.id AND r.status = 'running')) AS heard_at
-FROM runs r
-CROSS JOIN LATERAL (
-    SELECT coalesce(sum(c.pages) FILTER (WHERE NOT starts_with(c.reason, 'image ')), 0)::bigint AS pages_done,
-           coalesce(sum(c.pages) FILTER (WHERE c.outcome = 'success' AND NOT starts_with(c.reason, 'image ')), 0)::bigint AS pages_ok,
-           coalesce(sum(c.bytes), 0)::bigint AS bytes
-    FROM run_outcomes c
-    WHERE c.run_id = r.id
-) o
-ORDER BY r.id DESC
-LIMIT $1::bigint;
+-- name: last_heard_of_run
+-- When the process or a worker of a run last gave a sign of life.
+SELECT GREATEST(r.started_at, r.kept_at, (SELECT max(w.heartbeat_at) FROM workers w WHERE w.run_id = r.id)) FROM runs r WHERE r.id = $1;
 
 -- name: find_run
 -- Whether a run exists.
@@ -31,7 +19,7 @@ SELECT COALESCE(sum(d.frontier_size), 0)::bigint FROM domains d WHERE d.name = A
 -- name: runs_by_id
 -- Runs, newest first, with what they did.
 SELECT r.id, r.status::text AS status, r.spec, r.max_pages, r.max_pages_per_domain, r.max_depth, r.started_at, r.ended_at,
-       r.links_seen, r.pages_learned, r.created_by, o.pages_done, o.pages_ok, o.bytes
+       r.links_seen, r.pages_learned, r.created_by, o.pages_done, o.pages_ok, o.bytes, r.keeper, r.kept_by
 FROM runs r
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(c.pages) FILTER (WHERE NOT starts_with(c.reason, 'image ')), 0)::bigint AS pages_done,

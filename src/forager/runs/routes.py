@@ -51,7 +51,7 @@ async def list_runs(
 ) -> Response:
     """Runs, newest first, with what they did."""
     async with look(request) as conn:
-        rows = await run_queries.page_of_runs(
+        rows = await run_queries.list_runs(
             conn, paging.read(request, after, paging.BY_ID), status=status, limit=limit + 1
         )
     return paging.page(request, rows, limit)
@@ -61,7 +61,7 @@ async def list_runs(
 async def show_run(request: Request, _who: User, run: PathId) -> Response:
     """One run at this moment."""
     async with snapshot(request) as conn:
-        found = await run_queries.page_of_runs(conn, (run + 1,), limit=1)
+        found = await run_queries.list_runs(conn, (run + 1,), limit=1)
         if not found or found[0]["id"] != run:
             raise NotFoundError(f"There is no run {run}.")
         progress = await read_progress(conn, run)

@@ -7,9 +7,12 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, with_config
 
 from forager.db import statements
+from forager.db.rows import RECORD
 from forager.domains.lookup import suggestion
 from forager.errors import NotFoundError, UsageError
 from forager.stats import series as store
@@ -31,16 +34,18 @@ MINUTES_KEPT_S = 7 * DAY_S
 RATE_S = 60.0
 """Rates are those of this minute and the one before."""
 SUCCESS_S = 300.0
+MetricKind = Literal["counted", "sampled", "derived"]
 QUANTILES = (0.5, 0.95, 0.99)
 PUBLIC = ("pages_crawled", "pages_per_second", "success_rate", "frontier_size", "active_workers", "domains")
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Metric:
     """A number that can be asked for over time."""
 
     name: str
-    kind: str
+    kind: MetricKind
     """`counted`: how much in a step. `sampled`: the mean of a step. `derived`: made from counted ones."""
     unit: str
     says: str
@@ -48,19 +53,21 @@ class Metric:
     """What a derived one is made from."""
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Point:
     at: datetime
-    label: str
+    label: Annotated[str, Field(examples=["success"])]
     value: float | None
     most: float | None = None
     """Of sampled numbers, the highest in this step."""
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Series:
-    metric: str
-    kind: str
+    metric: Annotated[str, Field(examples=["visits"])]
+    kind: MetricKind
     unit: str
     since: datetime
     until: datetime

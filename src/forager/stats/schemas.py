@@ -1,15 +1,12 @@
 """Numbers, as answers show them."""
 
 from datetime import datetime
-from typing import Literal
 
 from pydantic import Field
 
 from forager.api.types import Row
 
 Counts = dict[str, float]
-
-MetricKind = Literal["counted", "sampled", "derived"]
 
 
 class PublicStats(Row):
@@ -63,31 +60,6 @@ class Stats(Row):
     leases: Counts
     bytes: float
     latency: dict[str, dict[str, float | None]]
-
-
-class Point(Row):
-    at: datetime
-    label: str = Field(examples=["success"])
-    value: float | None
-    most: float | None
-
-
-class Series(Row):
-    metric: str = Field(examples=["visits"])
-    kind: MetricKind
-    unit: str
-    since: datetime
-    until: datetime
-    step_s: int
-    points: list[Point]
-
-
-class Metric(Row):
-    name: str
-    kind: MetricKind
-    unit: str
-    says: str
-    of: list[str]
 
 
 class TaskNumbers(Row):

@@ -1,7 +1,5 @@
 """How much space tables and files take."""
 
-from dataclasses import asdict
-
 from fastapi import APIRouter, Request, Response
 
 from forager.api.access import User
@@ -26,17 +24,4 @@ async def show_storage(request: Request, _who: User) -> Response:
         folders, every_s = stored_folders(settings), settings.refresh.interval
         rules = [*rules_of(settings), *await image_rules(conn, settings)]
         found = await storage.report(conn, folders, settings.home, rules, refresh_every_s=every_s)
-    return reply(
-        {
-            "database_bytes": found.database_bytes,
-            "growth_bytes_per_day": found.growth_bytes,
-            "free_bytes": found.free_bytes,
-            "cold_rows": found.cold_rows,
-            "tables": [
-                asdict(table) | {"states": table.states._asdict() if table.states else None} for table in found.tables
-            ],
-            "folders": found.folders,
-            "advice": found.advice,
-            "rules": [rule._asdict() for rule in found.rules],
-        }
-    )
+    return reply(found.as_document())

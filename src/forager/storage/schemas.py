@@ -1,28 +1,8 @@
 """Sizes of tables and folders, as responses show them."""
 
-from datetime import datetime
-
 from forager.api.types import Row
 from forager.retention.schemas import RetentionRule
-
-
-class States(Row):
-    pending: int
-    completed: int
-    failed: int
-
-
-class Table(Row):
-    name: str
-    size_bytes: int
-    index_bytes: int
-    rows: int
-    dead_rows: int
-    vacuumed_at: datetime | None
-    analysed_at: datetime | None
-    changed_rows: int
-    growth_bytes: float | None
-    states: States | None
+from forager.storage.usage import Table
 
 
 class Folder(Row):

@@ -3,12 +3,15 @@
 import asyncio
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import with_config
+
 from forager.db import statements
+from forager.db.rows import RECORD
 from forager.domains import retention
 from forager.storage.files import size_of
 
@@ -34,7 +37,9 @@ class Rule(NamedTuple):
     """Rows whose time has come; None where another command counts them."""
 
 
-class States(NamedTuple):
+@with_config(RECORD)
+@dataclass(frozen=True, slots=True)
+class States:
     """Rows by what became of them."""
 
     pending: int
@@ -42,6 +47,7 @@ class States(NamedTuple):
     failed: int
 
 
+@with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class Table:
     name: str
@@ -82,6 +88,19 @@ class Report:
         """Of all tables together."""
         known = [table.growth_bytes for table in self.tables if table.growth_bytes is not None]
         return sum(known) if known else None
+
+    def as_document(self) -> dict[str, Any]:
+        """Returns it as commands and routes write it."""
+        return {
+            "database_bytes": self.database_bytes,
+            "growth_bytes_per_day": self.growth_bytes,
+            "free_bytes": self.free_bytes,
+            "cold_rows": self.cold_rows,
+            "tables": [asdict(table) for table in self.tables],
+            "folders": [asdict(folder) for folder in self.folders],
+            "advice": self.advice,
+            "rules": [rule._asdict() for rule in self.rules],
+        }
 
 
 async def report(

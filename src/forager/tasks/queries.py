@@ -3,41 +3,22 @@
 from typing import Any
 
 from forager.db import statements
-from forager.db.rows import Key, Row, as_dicts, require_row
+from forager.db.rows import START, Key, Row, as_dicts, require_row
 from forager.domains.lookup import known_name
 from forager.runs.queries import check_run_exists
+from forager.urls.domain import domain_of
 from forager.urls.normalize import normalize, url_key
 
 SQL = statements.load("forager.tasks")
 
 
 async def list_tasks(
-    connection: Any,
+    conn: Any,
+    after: Key = START,
     *,
     domain: str | None = None,
     url: str | None = None,
-    run: int | None = None,
-    is_open: bool | None = None,
-    status: str | None = None,
-    batch: int | None = None,
-    kind: str | None = None,
-    error: str | None = None,
-    limit: int | None = None,
-) -> list[Row]:
-    """Newest first. `kind` is `page` or `image`: what the visit is for."""
-    name = await known_name(connection, domain)
-    key = url_key(normalize(url)) if url is not None else None
-    await check_run_exists(connection, run)
-    is_image = None if kind is None else kind == "image"
-    filters = (name, key, run, is_open, status, batch, is_image, error)
-    return as_dicts(await connection.fetch(SQL["list_tasks"], *filters, limit))
-
-
-async def page_of_tasks(
-    conn: Any,
-    after: Key,
-    *,
-    domain: str | None = None,
+    page: int | None = None,
     status: str | None = None,
     outcome: str | None = None,
     error_code: str | None = None,
@@ -45,19 +26,20 @@ async def page_of_tasks(
     is_open: bool | None = None,
     is_image: bool | None = None,
     batch: int | None = None,
-    limit: int,
+    limit: int | None = None,
 ) -> list[Row]:
+    """Returns tasks, newest first: open ones are the queue, closed ones the history."""
     name = await known_name(conn, domain)
     await check_run_exists(conn, run)
+    if url is not None:
+        normal = normalize(url)
+        page = await conn.fetchval(SQL["page_of_url"], domain_of(normal), url_key(normal))
+        if page is None:
+            return []
     filters = (name, status, outcome, error_code, run, is_open, is_image)
-    if batch is None:
-        statement = SQL["tasks_by_id" if name is None else "tasks_of_domain"]
-        return as_dicts(await conn.fetch(statement, *after, *filters, limit))
-    return as_dicts(await conn.fetch(SQL["tasks_of_batch"], *after, *filters, batch, limit))
-
-
-async def page_of_page_tasks(conn: Any, after: Key, page_id: int, *, limit: int) -> list[Row]:
-    return as_dicts(await conn.fetch(SQL["tasks_of_page"], *after, page_id, limit))
+    if name is None or batch is not None or page is not None:
+        return as_dicts(await conn.fetch(SQL["tasks_by_id"], *after, *filters, batch, page, limit))
+    return as_dicts(await conn.fetch(SQL["tasks_of_domain"], *after, *filters, limit))
 
 
 async def get_task(conn: Any, task_id: int) -> Row:

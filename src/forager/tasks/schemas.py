@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from forager.api.paging import Order
 from forager.api.types import Row
 
 TaskStatus = Literal["pending", "crawling", "completed", "failed", "paused", "cancelled"]
@@ -40,6 +41,9 @@ class TaskRow(Row):
     is_changed: bool | None
     proxy_id: int | None
     has_body: bool = Field(description="Whether its body is stored, so that it can be read again.")
+
+
+NEWEST_TASKS = Order(("id",), ("int",), hidden=("batch_id", "kind"))
 
 
 class RunRow(Row):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from forager.db import statements
-from forager.db.rows import Key, Row, as_dicts
+from forager.db.rows import START, Key, Row, as_dicts
 
 SQL = statements.load("forager.workers")
 
@@ -20,9 +20,10 @@ async def list_claims(connection: Any, *, dead_after_s: float) -> Row:
     }
 
 
-async def page_of_workers(
-    conn: Any, after: Key, *, dead_after_s: float, status: str | None = None, limit: int
+async def list_workers(
+    conn: Any, after: Key = START, *, dead_after_s: float, status: str | None = None, limit: int | None = None
 ) -> list[Row]:
+    """Returns worker processes, newest first, with how many domains each holds."""
     return as_dicts(await conn.fetch(SQL["workers_by_id"], *after, dead_after_s, status, limit))
 
 

@@ -29,7 +29,7 @@ async def list_workers(
 ) -> Response:
     """Worker processes, newest first."""
     async with look(request) as conn:
-        rows = await worker_queries.page_of_workers(
+        rows = await worker_queries.list_workers(
             conn,
             paging.read(request, after, paging.BY_ID),
             dead_after_s=get_forager(request).settings.worker.dead_after,

@@ -142,7 +142,7 @@ def open_app(database: Database) -> OpenApp:
     async def opened(**settings: Any) -> AsyncIterator[FastAPI]:
         app = build(database, **settings)
         app.state.desk = Connections(database.pool, most=4)
-        async with app.state.desk.open(), access.open_gate(app, app.state.forager):
+        async with access.open_gate(app, app.state.forager):
             yield app
 
     return opened

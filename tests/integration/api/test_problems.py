@@ -135,7 +135,7 @@ async def test_a_bug_shows_an_id_and_the_log_the_trace(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("the secret of the house")
 
-    monkeypatch.setattr("forager.domains.queries.page_of_domains", broken)
+    monkeypatch.setattr("forager.domains.queries.list_domains", broken)
     answer = await admin.get("/api/domains")
     problem = is_problem(answer, 500)
     assert "secret" not in answer.text
@@ -149,7 +149,7 @@ async def test_a_statement_that_takes_too_long_is_given_up(
         await conn.execute("SET statement_timeout = 50")
         await conn.execute("SELECT pg_sleep(5)")
 
-    monkeypatch.setattr("forager.domains.queries.page_of_domains", slow)
+    monkeypatch.setattr("forager.domains.queries.list_domains", slow)
     answer = await admin.get("/api/domains")
     is_problem(answer, 503)
     assert answer.headers["retry-after"] == "2"

@@ -1,4 +1,4 @@
-"""Connections that reads keep at hand: none is lost, none is handed on broken, and changes have theirs."""
+"""Connections of requests: none is lost, none is handed on broken, and no account takes all of them."""
 
 import asyncio
 
@@ -18,84 +18,50 @@ async def small(database_url: str) -> asyncpg.Pool:
     return await open_pool(database_url, size=3, application="forager test desk")
 
 
-async def pid_of(desk: Desk, *, is_fine: bool = True) -> int:
-    conn = await desk.take(within_s=5)
-    pid: int = conn.get_server_pid()
-    await desk.give_back(conn, is_fine=is_fine, within_s=5)
-    return pid
-
-
-async def test_a_read_gets_the_connection_of_the_one_before(small: asyncpg.Pool) -> None:
-    desk = Desk(small, most=2)
-    async with desk.open():
-        assert await pid_of(desk) == await pid_of(desk)
-        assert small.get_idle_size() == small.get_size() - 1  # it is kept
-    await asyncio.wait_for(small.close(), 5)  # and given back at the end
-
-
-async def test_one_that_died_is_not_handed_on(small: asyncpg.Pool, conn: asyncpg.Connection) -> None:
-    desk = Desk(small, most=1)
-    async with desk.open():
-        pid = await pid_of(desk)
-        ended = desk._free[0]._con  # the driver's own, to hear when it notices
-        gone = asyncio.Event()
-        ended.add_termination_listener(lambda _conn: gone.set())
-        await conn.execute("SELECT pg_terminate_backend($1)", pid)
-        await asyncio.wait_for(gone.wait(), 10)
-        assert await pid_of(desk) != pid
-    await asyncio.wait_for(small.close(), 5)
-
-
 async def test_what_is_left_in_a_transaction_is_put_right(small: asyncpg.Pool) -> None:
     desk = Desk(small, most=1)
-    async with desk.open():
-        held = await desk.take(within_s=5)
-        await held.execute("BEGIN")
-        await desk.give_back(held, is_fine=True, within_s=5)
-        again = await desk.take(within_s=5)
-        assert not again.is_in_transaction()
-        await desk.give_back(again, is_fine=True, within_s=5)
+    held = await desk.take(within_s=5)
+    await held.execute("BEGIN")
+    await desk.give_back(held, within_s=5)
+    again = await desk.take(within_s=5)
+    assert not again.is_in_transaction()
+    await desk.give_back(again, within_s=5)
     await asyncio.wait_for(small.close(), 5)
 
 
 async def test_who_comes_when_all_are_lent_waits_and_then_is_told(small: asyncpg.Pool) -> None:
     desk = Desk(small, most=1)
-    async with desk.open():
-        held = await desk.take(within_s=5)
-        with pytest.raises(TooManyError):
-            await desk.take(within_s=0.01)
-        waiting = asyncio.create_task(desk.take(within_s=30))
-        await asyncio.sleep(0)
-        await desk.give_back(held, is_fine=True, within_s=5)
-        assert await waiting is held
-        await desk.give_back(held, is_fine=True, within_s=5)
-        async with small.acquire(timeout=5), small.acquire(timeout=5):
-            pass  # the others are not the desk's
+    held = await desk.take(within_s=5)
+    with pytest.raises(TooManyError):
+        await desk.take(within_s=0.01)
+    waiting = asyncio.create_task(desk.take(within_s=30))
+    await asyncio.sleep(0)
+    await desk.give_back(held, within_s=5)
+    await desk.give_back(await waiting, within_s=5)
+    async with small.acquire(timeout=5), small.acquire(timeout=5):
+        pass  # the others are not the desk's
     await asyncio.wait_for(small.close(), 5)
 
 
 async def test_a_client_that_leaves_in_the_middle_takes_no_connection_along(small: asyncpg.Pool) -> None:
     desk = Desk(small, most=1)
-    async with desk.open():
-        asking = asyncio.Event()
+    asking = asyncio.Event()
 
-        async def read() -> None:
-            conn = await desk.take(within_s=5)
-            is_fine = False
-            asking.set()
-            try:
-                await conn.execute("SELECT pg_sleep(30)")
-                is_fine = True
-            finally:
-                await desk.give_back(conn, is_fine=is_fine, within_s=5)
-
-        reading = asyncio.create_task(read())
-        await asyncio.wait_for(asking.wait(), 10)
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
+    async def read() -> None:
         conn = await desk.take(within_s=5)
-        assert await conn.fetchval("SELECT 1") == 1
-        await desk.give_back(conn, is_fine=True, within_s=5)
+        asking.set()
+        try:
+            await conn.execute("SELECT pg_sleep(30)")
+        finally:
+            await desk.give_back(conn, within_s=5)
+
+    reading = asyncio.create_task(read())
+    await asyncio.wait_for(asking.wait(), 10)
+    reading.cancel()
+    await asyncio.gather(reading, return_exceptions=True)
+    conn = await desk.take(within_s=5)
+    assert await conn.fetchval("SELECT 1") == 1
+    await desk.give_back(conn, within_s=5)
     await asyncio.wait_for(small.close(), 5)
 
 
@@ -126,7 +92,7 @@ async def test_a_full_house_is_no_database_that_is_away(
     health = await user.get("/health")
     assert (health.status_code, health.json()["parts"]["database"]["state"]) == (200, "degraded")
     for conn in held:
-        await app.state.desk.give_back(conn, is_fine=True, within_s=5)
+        await app.state.desk.give_back(conn, within_s=5)
     assert (await user.get("/api/domains")).status_code == 200
 
 

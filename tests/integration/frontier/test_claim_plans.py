@@ -34,8 +34,13 @@ def hot(run: int) -> dict[str, Hot]:
         "wake_due": Hot(DOMAINS["wake_due"], (run,), {"domains_asleep"}),
         "claim_domains": Hot(
             FRONTIER["claim_domains"],
-            (WORKER, run, 50, 60.0, 1.0, None, ["", "eu"], 120.0, 30.0),
+            (WORKER, run, 50, 60.0, 1.0, None, ["", "eu"], 120.0, 30.0, None, None),
             {"domains_claimable", "domains_held"},
+        ),
+        "claim_offered": Hot(
+            FRONTIER["claim_domains"],
+            (WORKER, run, 50, 60.0, 1.0, None, ["", "eu"], 120.0, 30.0, list(range(1, 51)), [0] * 50),
+            {"domains_claimable", "domains_held", "domains_pkey"},
         ),
         "has_silent_workers": Hot(STATS["has_silent_workers"], (1800.0, 120.0, "here"), {"workers_running"}),
         "next_ready": Hot(

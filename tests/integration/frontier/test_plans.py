@@ -50,7 +50,7 @@ STANDING = ([0.0], [1.0], [0.0], [None], ["closed"], [0], [None], [0])
 HOT = {
     "claim_domains": Hot(
         FRONTIER["claim_domains"],
-        (WORKER, RUN, 100, 60.0, 1.0, None, [""], 120.0, 30.0),
+        (WORKER, RUN, 100, 60.0, 1.0, None, [""], 120.0, 30.0, None, None),
         {"domains_claimable", "domains_held"},
     ),
     "claim_tasks": Hot(

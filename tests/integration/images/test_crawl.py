@@ -8,7 +8,7 @@ from tests.integration.engine.stage import Stage
 from tests.integration.images.stage import Gallery, open_gallery
 
 from forager.db.database import Database
-from forager.images.queries import describe_image, list_images, similar_images
+from forager.images.queries import describe_image, list_sightings, similar_images
 from forager.runs.models import Scope
 
 
@@ -130,9 +130,9 @@ async def test_an_operator_sees_where_an_image_is_shown(gallery: Gallery) -> Non
     async with gallery.database.pool.acquire() as conn:
         logo = await describe_image(conn, f"{gallery.cdn}/img/logo.png")
         twin = await describe_image(conn, f"{gallery.site}/img/twin-a.png")
-        shown = await list_images(conn, page=f"{gallery.site}/room/2")
-        stored = await list_images(conn, domain=gallery.site, status="stored", file_format="png")
-        of_cdn = await list_images(conn, domain=gallery.cdn)
+        shown = await list_sightings(conn, page=f"{gallery.site}/room/2")
+        stored = await list_sightings(conn, domain=gallery.site, status="stored", file_format="png")
+        of_cdn = await list_sightings(conn, domain=gallery.cdn)
         image, near = await similar_images(conn, str(twin["id"]), within=0)
     assert {page["page_url"] for page in logo["pages"]} == {f"{gallery.site}/room/{n}" for n in ROOMS}
     assert {page["alt_text"] for page in logo["pages"]} == {"Odd Frames"}

@@ -15,17 +15,18 @@ from forager.tasks import queries as task_queries
 
 
 async def test_domains_with_most_pages_come_first(world: Any) -> None:
-    rows = await domain_queries.list_domains(world.conn)
+    rows = await domain_queries.top_domains(world.conn, by="pages")
     assert [row["name"] for row in rows] == ["shop.example", "idle.example"]
     assert rows[0]["pages_discovered"] == 5
     assert not rows[0]["is_leased"]
     assert [row["name"] for row in await domain_queries.list_domains(world.conn, status="pending")] == ["idle.example"]
-    assert len(await domain_queries.list_domains(world.conn, limit=1)) == 1
+    assert len(await domain_queries.top_domains(world.conn, by="pages", limit=1)) == 1
 
 
 async def test_pages_carry_their_latest_closed_task(world: Any) -> None:
     await world.close("http://shop.example/later", "blocked_5xx", 503, error_code="http_status")
-    rows = {row["url"]: row for row in await page_queries.list_pages(world.conn)}
+    pages = await page_queries.list_pages(world.conn)
+    rows = {row["url"]: row for row in await page_queries.add_latest_visits(world.conn, pages)}
     assert len(rows) == 5
     assert rows["http://shop.example/"]["outcome"] == "success"
     assert rows["http://shop.example/later"]["status_code"] == 503
@@ -60,10 +61,10 @@ async def test_filters_of_pages(world: Any, filters: dict[str, Any], found: int)
         ({"url": "http://shop.example/unknown"}, 0),
         ({"domain": "idle.example"}, 0),
         ({"status": "pending"}, 1),
-        ({"status": "failed", "error": "http_status"}, 1),
-        ({"status": "completed", "error": "http_status"}, 0),
-        ({"kind": "page"}, 4),
-        ({"kind": "image"}, 0),
+        ({"status": "failed", "error_code": "http_status"}, 1),
+        ({"status": "completed", "error_code": "http_status"}, 0),
+        ({"is_image": False}, 4),
+        ({"is_image": True}, 0),
         ({"batch": 4711}, 0),
     ],
 )

@@ -242,11 +242,11 @@ async def test_products_are_found_and_listed_as_asked(shop: Shop) -> None:
         shop.conn, [shop.sight(KETTLE), shop.sight(costs("5.00", name="Cup", availability="out_of_stock"), page=1)]
     )
     await shop.sees(costs("24.99"))
-    assert [row["product_name"] for row in await control.list_products(shop.conn, availability="out_of_stock")] == [
-        "Cup"
-    ]
-    assert [row["product_name"] for row in await control.list_products(shop.conn, change="up")] == ["Kettle"]
-    assert await control.list_products(shop.conn, change="down") == []
+    assert [
+        row["product_name"] for row in await control.list_seen_products(shop.conn, availability="out_of_stock")
+    ] == ["Cup"]
+    assert [row["product_name"] for row in await control.list_seen_products(shop.conn, change="up")] == ["Kettle"]
+    assert await control.list_seen_products(shop.conn, change="down") == []
     product, prices = await control.list_prices(shop.conn, "http://shop.example/1")
     assert product["evidence"]["name"][0] == ["Kettle", "jsonld $.name", 0.95]
     assert [row["price"] for row in prices] == [Decimal("19.99"), Decimal("24.99")]
@@ -294,7 +294,7 @@ async def test_a_page_that_never_gave_its_listed_product_is_not_tried_in_vain(sh
 
 async def shown(shop: Shop) -> tuple[bool, datetime | None]:
     """Whether the list says that the price is on the page, and when it was last read."""
-    [row] = await control.list_products(shop.conn)
+    [row] = await control.list_seen_products(shop.conn)
     return row["is_price_current"], row["price_seen_at"]
 
 

@@ -82,7 +82,7 @@ async def test_thousands_that_wait_for_another_label_are_not_read(ground: Ground
     run = await ground.a_run(a_spec())
     await ground.conn.execute(FILL, run, "", 50)
     worker, read = await ground.a_worker(run), []
-    ask = Hot(FRONTIER["claim_domains"], (worker, run, 20, 60.0, 1.0, None, [""], 120.0, 30.0), set())
+    ask = Hot(FRONTIER["claim_domains"], (worker, run, 20, 60.0, 1.0, None, [""], 120.0, 30.0, None, None), set())
     for label, count in (("gpu", 1_000), ("eu", 20_000)):
         await ground.conn.execute(FILL, run, label, count)
         await ground.conn.execute("VACUUM (ANALYZE) domains")

@@ -21,7 +21,7 @@ async def test_a_pause_is_told_everywhere_until_it_is_over(ground: Ground) -> No
     pause = Pause(PauseReason.STORE_UNAVAILABLE, "No space left on device", since)
     assert await stats.beat(ground.conn, worker, pause)
 
-    [row] = await worker_queries.page_of_workers(ground.conn, (None,), dead_after_s=60.0, limit=5)
+    [row] = await worker_queries.list_workers(ground.conn, dead_after_s=60.0, limit=5)
     assert (row["pause_reason"], row["pause_detail"]) == ("store_unavailable", "No space left on device")
     assert 29 < (row["heartbeat_at"] - row["paused_since"]).total_seconds() < 60
     assert state_of(row).text == f"paused: {NO_ROOM}"
@@ -32,6 +32,6 @@ async def test_a_pause_is_told_everywhere_until_it_is_over(ground: Ground) -> No
     assert finding.message == f"Worker {worker} is paused: {NO_ROOM}."
 
     assert await stats.beat(ground.conn, worker)
-    [row] = await worker_queries.page_of_workers(ground.conn, (None,), dead_after_s=60.0, limit=5)
+    [row] = await worker_queries.list_workers(ground.conn, dead_after_s=60.0, limit=5)
     assert (row["pause_reason"], row["paused_since"], state_of(row).text) == (None, None, "running")
     assert _workers(await worker_queries.count_parts(ground.conn, dead_after_s=60.0))["state"] == "ok"

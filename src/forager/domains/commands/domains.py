@@ -71,12 +71,8 @@ def domains(
             verb = context.invoked_subcommand
             raise UsageError(f"Flags of `{verb}` stand behind it: forager domains {verb} --json.")
         return None
-    from forager.domains import queries as domain_queries
-
     rows = ask(
-        begin(home=home),
-        "domains",
-        lambda connection: domain_queries.list_domains(connection, status=status, limit=limit),
+        begin(home=home), "domains", lambda connection: _rank(connection, by=By.PAGES, status=status, limit=limit)
     )
     if as_json:
         return output.write_json_list(rows)
@@ -85,6 +81,14 @@ def domains(
         list(_listed(rows, clock.now())),
     )
     return say_more(rows, limit, "domains", f"No domain is {status}." if status else NOTHING_KNOWN)
+
+
+async def _rank(connection: Any, *, by: By, status: str | None = None, limit: int) -> list[Row]:
+    from forager.domains import queries as domain_queries
+
+    rows = await domain_queries.top_domains(connection, by=by.value, status=status, limit=limit)
+    waiting = await domain_queries.count_waiting_images(connection, [row["name"] for row in rows])
+    return [row | {"images_waiting": waiting.get(row["name"], 0)} for row in rows]
 
 
 def _listed(rows: list[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] | Note]:
@@ -109,7 +113,7 @@ def _state(row: Row) -> str:
 
 def _pages(row: Row) -> str:
     """Visited of known. Not the number of visits: with every revisit that grows, and the pages do not."""
-    known, waiting = row["pages_discovered"], row["frontier_size"] - row.get("images_waiting", 0)
+    known, waiting = row["pages_discovered"], row["frontier_size"] - row["images_waiting"]
     return f"{words.count(max(0, known - waiting))}/{words.count(known)}"
 
 
@@ -144,11 +148,7 @@ def top(
     home: Home = None,
 ) -> None:
     """Rank them by images per page, score, pages, errors, change."""
-    from forager.domains import queries as domain_queries
-
-    rows = ask(
-        begin(home=home), "domains", lambda connection: domain_queries.top_domains(connection, by=by.value, limit=limit)
-    )
+    rows = ask(begin(home=home), "domains", lambda connection: _rank(connection, by=by, limit=limit))
     if as_json:
         return output.write_json_list(rows)
     table.write(

@@ -6,7 +6,6 @@ somebody else holds for long.
 
 import asyncio
 import contextlib
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import asyncpg
@@ -24,6 +23,7 @@ from forager.db.pool import CONNECTION_LOST
 from forager.domains import schemas as models
 from forager.domains import service as domain_admin
 from forager.domains.routes.domains import RESET_WITHIN_S
+from forager.domains.schemas import DomainTold
 from forager.errors import ForagerError
 
 router = APIRouter(tags=["domains"])
@@ -47,37 +47,30 @@ class BulkOrder(Body):
     dry_run: Flag = Field(default=False, description="Change nothing: say of each what would happen.")
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    name: str
-    is_done: bool
-    message: str
-
-
 @router.post("/api/admin/domains/bulk", response_model=models.ManyDomains, responses=responses())
 async def order_for_many(request: Request, who: Admin, body: BulkOrder) -> Response:
     """Pause, resume, reset or re-score many domains, or close their breakers; the answer says of each what happened."""
     clock = asyncio.get_running_loop()
     until = clock.time() + LONGEST_S
-    told: list[Told] = []
+    told: list[DomainTold] = []
     stop: str | None = None
     for name in dict.fromkeys(body.names):
         if stop is None and clock.time() > until:
             stop = "There was no time left for it; order it again."
         if stop is not None:
-            told.append(Told(name, False, stop))
+            told.append(DomainTold(name, False, stop))
             continue
         try:
-            told.append(Told(name, True, await _order(request, who, body, name)))
+            told.append(DomainTold(name, True, await _order(request, who, body, name)))
         except ForagerError as error:
-            told.append(Told(name, False, add_http_requests(str(error))))
+            told.append(DomainTold(name, False, add_http_requests(str(error))))
         except BUSY:
-            told.append(Told(name, False, "Somebody else is changing it and took too long; order it again."))
+            told.append(DomainTold(name, False, "Somebody else is changing it and took too long; order it again."))
         except CONNECTION_LOST:
             if not told:
                 raise
             stop = "The database went away; look whether it was done, and order it again."
-            told.append(Told(name, False, stop))
+            told.append(DomainTold(name, False, stop))
     done = sum(each.is_done for each in told)
     numbers = {"done": done, "failed": len(told) - done}
     return reply({"verb": body.verb, **numbers, "dry_run": body.dry_run, "domains": told})

@@ -87,7 +87,7 @@ async def list_domains(
     """All domains, page by page."""
     order = BY_NAME if sort == "name" else paging.BY_ID
     async with look(request) as conn:
-        rows = await domain_queries.page_of_domains(
+        rows = await domain_queries.list_domains(
             conn,
             paging.read(request, after, order),
             by_name=sort == "name",
@@ -129,7 +129,7 @@ async def top_domains(
             breaker=breaker,
             limit=limit,
         )
-    return listed(rows)
+    return listed(rows, models.TopDomain)
 
 
 @router.get("/api/domains/{domain}", response_model=models.Domain, responses=responses(404))
@@ -153,9 +153,7 @@ async def show_history(
 ) -> Response:
     """What happened to a domain, newest first."""
     async with look(request) as conn:
-        rows = await domain_queries.page_of_moves(
-            conn, paging.read(request, after, paging.BY_ID), domain, limit=limit + 1
-        )
+        rows = await domain_queries.list_moves(conn, domain, paging.read(request, after, paging.BY_ID), limit=limit + 1)
     return paging.page(request, rows, limit)
 
 
@@ -163,7 +161,7 @@ async def show_history(
 async def show_days(request: Request, _who: User, domain: PathName, limit: Limit = 90, after: After = None) -> Response:
     """What was done in a domain day by day, newest first. Days are counted every quarter of an hour."""
     async with look(request) as conn:
-        rows = await domain_queries.page_of_days(conn, paging.read(request, after, BY_DAY), domain, limit=limit + 1)
+        rows = await domain_queries.list_days(conn, domain, paging.read(request, after, BY_DAY), limit=limit + 1)
     return paging.page(request, rows, limit, BY_DAY)
 
 
@@ -282,7 +280,7 @@ def seed_url(text: str, settings: Settings) -> str:
     return url
 
 
-@router.patch("/api/admin/domains/{domain}", response_model=models.Configured, responses=responses(404, 409))
+@router.patch("/api/admin/domains/{domain}", response_model=domain_admin.Configured, responses=responses(404, 409))
 async def configure_domain(request: Request, who: Admin, domain: PathName, body: DomainChanges) -> Response:
     """How a domain is crawled. A new frequency plans the next visits at once."""
     changes = body.model_dump(exclude_unset=True)
@@ -308,7 +306,7 @@ async def configure_domain(request: Request, who: Admin, domain: PathName, body:
     return reply(done)
 
 
-@router.post("/api/admin/domains/{domain}/reset", response_model=models.Reset, responses=responses(404, 409))
+@router.post("/api/admin/domains/{domain}/reset", response_model=domain_admin.Reset, responses=responses(404, 409))
 async def reset_domain(request: Request, who: Admin, domain: PathName, body: ResetOrder | None = None) -> Response:
     """Forget whatever held a domain back: it is due now, and what failed is tried again."""
     order = body or ResetOrder()
@@ -319,7 +317,9 @@ async def reset_domain(request: Request, who: Admin, domain: PathName, body: Res
     return reply(done)
 
 
-@router.post("/api/admin/domains/{domain}/reset-breaker", response_model=models.BreakerReset, responses=responses(404))
+@router.post(
+    "/api/admin/domains/{domain}/reset-breaker", response_model=domain_admin.BreakerReset, responses=responses(404)
+)
 async def reset_breaker(request: Request, who: Admin, domain: PathName, body: ReasonBody | None = None) -> Response:
     """Only the breaker is closed: requests may leave again at their pace."""
     reason, rest_s = reason_of(body) or "breaker reset by the API", get_forager(request).settings.failures.breaker_reset
@@ -329,13 +329,13 @@ async def reset_breaker(request: Request, who: Admin, domain: PathName, body: Re
     return reply(done)
 
 
-@router.post("/api/admin/domains/{domain}/pause", response_model=models.Switched, responses=responses(404))
+@router.post("/api/admin/domains/{domain}/pause", response_model=domain_admin.Switched, responses=responses(404))
 async def pause_domain(request: Request, who: Admin, domain: PathName, body: ReasonBody | None = None) -> Response:
     """No visits until somebody resumes it; what is under way is finished."""
     return await _switch(request, who, domain, False, reason_of(body) or "paused by the API")
 
 
-@router.post("/api/admin/domains/{domain}/resume", response_model=models.Switched, responses=responses(404))
+@router.post("/api/admin/domains/{domain}/resume", response_model=domain_admin.Switched, responses=responses(404))
 async def resume_domain(request: Request, who: Admin, domain: PathName, body: ReasonBody | None = None) -> Response:
     """Visits go on where they stopped."""
     return await _switch(request, who, domain, True, reason_of(body) or "resumed by the API")
@@ -348,7 +348,7 @@ async def _switch(request: Request, who: Admin, domain: str, is_active: bool, re
     return reply(done)
 
 
-@router.post("/api/admin/domains/{domain}/block", response_model=models.Blocked, responses=responses(404, 409))
+@router.post("/api/admin/domains/{domain}/block", response_model=domain_admin.Blocked, responses=responses(404, 409))
 async def block_domain(request: Request, who: Admin, domain: PathName, body: BlockOrder) -> Response:
     """No visits until somebody resets it, or for some time. A lease ends at once. An unknown domain is added."""
     hush_s = get_forager(request).settings.worker.dead_after
@@ -361,7 +361,7 @@ async def block_domain(request: Request, who: Admin, domain: PathName, body: Blo
 
 
 @router.post(
-    "/api/admin/domains/{domain}/traps/{trap:int}/release", response_model=models.Released, responses=responses(404)
+    "/api/admin/domains/{domain}/traps/{trap:int}/release", response_model=traps.Released, responses=responses(404)
 )
 async def release_trap(request: Request, who: Admin, domain: PathName, trap: PathId) -> Response:
     """Take the links of a trap after all."""

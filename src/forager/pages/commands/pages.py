@@ -32,13 +32,11 @@ def pages(
     """List pages with their latest visit."""
     from forager.pages import queries as page_queries
 
-    rows = ask(
-        begin(home=home),
-        "pages",
-        lambda connection: page_queries.list_pages(
-            connection, domain=domain, status=status, outcome=outcome, limit=limit
-        ),
-    )
+    async def found(connection: Any) -> list[Row]:
+        rows = await page_queries.list_pages(connection, domain=domain, status=status, outcome=outcome, limit=limit)
+        return await page_queries.add_latest_visits(connection, rows)
+
+    rows = ask(begin(home=home), "pages", found)
     if as_json:
         return output.write_json_list(rows)
     table.write(

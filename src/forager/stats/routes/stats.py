@@ -38,7 +38,7 @@ async def stats(request: Request, who: Anyone) -> Response:
     return Response(written, media_type="application/json")
 
 
-@router.get("/api/stats/timeseries", response_model=models.Series, responses=responses(404))
+@router.get("/api/stats/timeseries", response_model=numbers.Series, responses=responses(404))
 async def timeseries(
     request: Request,
     _who: User,
@@ -59,7 +59,7 @@ async def timeseries(
     return Response(orjson.dumps(found), media_type="application/json")
 
 
-@router.get("/api/stats/metrics", response_model=Listed[models.Metric], responses=responses())
+@router.get("/api/stats/metrics", response_model=Listed[numbers.Metric], responses=responses())
 async def list_metrics(_who: User) -> Response:
     """What can be asked for over time."""
     return listed(list(numbers.METRICS.values()))

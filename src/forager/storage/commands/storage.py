@@ -1,6 +1,6 @@
 """`forager storage`: how much room tables and files take, how fast they grow, and what the tables need."""
 
-from dataclasses import asdict
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -40,7 +40,7 @@ def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> N
 
     found = ask(settings, "storage", look)
     if as_json:
-        output.write_json(_as_json(found))
+        output.write_json(found.as_document())
         return
     _write_tables(found, every=every)
     output.console().print()
@@ -65,7 +65,7 @@ def _write_tables(found: "Report", *, every: bool) -> None:
 
 
 def _row(each: "Table") -> tuple[str, ...]:
-    states = [words.count(value) for value in each.states] if each.states else ["", "", ""]
+    states = [words.count(value) for value in astuple(each.states)] if each.states else ["", "", ""]
     rows = words.count(each.rows) if each.states else f"~{words.count(each.rows)}"
     return each.name, words.size(each.size_bytes), rows, *states, _format_growth(each.growth_bytes)
 
@@ -102,16 +102,3 @@ def _sum_up(found: "Report") -> None:
     if found.free_bytes is not None:
         parts.append(f"{words.size(found.free_bytes)} free on the disk")
     output.say("; ".join(parts) + ".")
-
-
-def _as_json(found: "Report") -> dict[str, object]:
-    return {
-        "database_bytes": found.database_bytes,
-        "growth_bytes_per_day": found.growth_bytes,
-        "free_bytes": found.free_bytes,
-        "cold_rows": found.cold_rows,
-        "tables": [asdict(each) | {"states": each.states._asdict() if each.states else None} for each in found.tables],
-        "folders": [asdict(each) for each in found.folders],
-        "advice": found.advice,
-        "rules": [rule._asdict() for rule in found.rules],
-    }

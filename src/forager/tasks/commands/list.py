@@ -32,12 +32,21 @@ def list_tasks(wanted: TaskFilter, *, limit: int, as_json: bool, home: Path | No
     from forager.tasks import queries as task_queries
     from forager.tasks.batches import find_batch
 
-    domain, url = wanted.domain, wanted.url
-    filters = wanted._asdict() | {"url": _normal(url) if url is not None else None}
+    domain, url = wanted.domain, _normal(wanted.url) if wanted.url is not None else None
 
     async def found(connection: Any) -> list[Row]:
-        batch = (await find_batch(connection, wanted.batch))["id"] if wanted.batch is not None else None
-        return await task_queries.list_tasks(connection, **filters | {"batch": batch}, limit=limit)
+        return await task_queries.list_tasks(
+            connection,
+            domain=domain,
+            url=url,
+            run=wanted.run,
+            is_open=wanted.is_open,
+            status=wanted.status,
+            batch=(await find_batch(connection, wanted.batch))["id"] if wanted.batch is not None else None,
+            is_image=None if wanted.kind is None else wanted.kind == "image",
+            error_code=wanted.error,
+            limit=limit,
+        )
 
     rows = ask(begin(home=home), "tasks", found)
     if as_json:

@@ -127,9 +127,9 @@ async def list_tasks(
     async with look(request) as conn:
         if batch_id is not None:
             await batches.find_batch(conn, batch_id)
-        rows = await task_queries.page_of_tasks(
+        rows = await task_queries.list_tasks(
             conn,
-            paging.read(request, after, paging.BY_ID),
+            paging.read(request, after, models.NEWEST_TASKS),
             domain=domain,
             status=status,
             outcome=outcome,
@@ -140,7 +140,7 @@ async def list_tasks(
             batch=batch_id,
             limit=limit + 1,
         )
-    return paging.page(request, rows, limit)
+    return paging.page(request, rows, limit, models.NEWEST_TASKS)
 
 
 @router.get("/api/admin/tasks/{task:int}", response_model=models.Task, responses=responses(404))

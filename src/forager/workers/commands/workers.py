@@ -35,9 +35,8 @@ def workers(
     rows = ask(
         settings,
         "workers",
-        lambda connection: worker_queries.page_of_workers(
+        lambda connection: worker_queries.list_workers(
             connection,
-            (None,),
             dead_after_s=settings.worker.dead_after,
             status=None if everyone else "running",
             limit=limit,

@@ -1,4 +1,4 @@
-"""The short cut of reads: whatever is asked, it answers as FastAPI does, and it is really taken."""
+"""The plain routes of reads: whatever is asked, they answer as FastAPI does, and they really serve it."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -8,12 +8,13 @@ import asyncpg
 import httpx
 import pytest
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from tests.integration.api.conftest import client_for, token_of
 from tests.integration.api.house import furnish
 from tests.integration.api.test_surface import asked, operations, spelled
 
 from forager.accounts.identity import Role, Scope
-from forager.api import fast_path, routes
+from forager.api import read_routes, routes
 from forager.api.app import create_app
 
 STREAMS = "/api/live"
@@ -53,7 +54,7 @@ PATHS = (
 async def long_way(app: FastAPI, settings: Any, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FastAPI]:
     """The same application over the same database, where FastAPI answers everything."""
     with monkeypatch.context() as patched:
-        patched.setattr("forager.api.app._plans", lambda: ({}, {}))
+        patched.setattr("forager.api.app._build_read_routes", tuple)
         other = create_app(settings, forager=app.state.forager)
     async with other.router.lifespan_context(other):
         yield other
@@ -133,12 +134,12 @@ async def test_paths_are_understood_alike(app: FastAPI, long_way: FastAPI, conn:
 
 def test_all_reads_but_the_stream_take_it() -> None:
     reads = [route for router in routes.ALL for route in router.routes if "GET" in route.methods]
-    assert {route.path for route in reads if fast_path.plan_of(route) is None} == {STREAMS}
+    assert {route.path for route in reads if read_routes.plan_of(route) is None} == {STREAMS}
 
 
 async def test_fastapi_is_not_asked(app: FastAPI, user: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
     async def must_not(*_: Any) -> None:
         raise AssertionError("the long way was taken")
 
-    monkeypatch.setattr(app.router, "app", must_not)
+    monkeypatch.setattr(APIRoute, "handle", must_not)
     assert (await user.get("/api/domains?limit=3")).status_code == 200

@@ -1,18 +1,14 @@
-"""Reads that are well formed are answered without FastAPI's machinery, which costs more than the answer itself.
+"""Plain routes for reads, made from what FastAPI's routes declare.
 
-FastAPI walks 150 routes, and takes each declaration apart anew for every request. Here the same declarations are read
-once, for all applications of a process:
-
-    path  →  which route  →  its parameters, each by its own validator  →  who asks  →  the route's function
-
-Whatever is not plain on that way (an unknown name, a refused value, a route that takes a body) goes on to FastAPI
-untouched, before anybody was counted: one place says what is wrong. A test asks every read both ways.
+FastAPI takes the declarations of a route apart anew for every request, which costs more than the answer itself. Here
+they are read once: a `ReadRoute` checks each parameter by FastAPI's own validator, lets the route's dependency decide
+who may ask, and calls the route's function. A request that it cannot serve (an unknown name, a refused value) goes to
+FastAPI before it was counted, so one place says what is wrong. A test asks every read both ways.
 """
 
 import inspect
 import json
-import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any
@@ -21,12 +17,15 @@ from urllib.parse import parse_qsl
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
+from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forager.api.access import DOORS
 
 Values = dict[str, Any]
 NOTHING: Mapping[str, str] = {}
+PIECES = "forager.path_pieces"
+"""Where a request keeps the parts of its path."""
 UNCHANGING = (NoneType, bool, int, float, str)
 
 
@@ -82,71 +81,35 @@ def _read_query(query: bytes) -> Mapping[str, str] | None:
     return asked if len(asked) == len(pairs) else None
 
 
-class FastPath:
-    """Plain ASGI, right in front of FastAPI."""
+class ReadRoute(BaseRoute):
+    """Serves one GET route of FastAPI. What does not fit its declaration goes to `declared`, FastAPI's own routes."""
 
-    def __init__(self, app: ASGIApp, *, plans: "Plans") -> None:
-        self._app = app
-        self._exact, self._rest = plans
+    def __init__(self, route: APIRoute, plan: Plan, declared: ASGIApp) -> None:
+        self._route, self._plan, self._declared = route, plan, declared
+        self._match = route.path_regex.match
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] == "GET" and (found := self._find(scope["path"])):
-            plan, pieces = found
-            values = plan.read(pieces, scope["query_string"])
-            if values is not None:
-                response = await _ask(plan, values, Request(scope, receive, send))
-                return await response(scope, receive, send)
-        return await self._app(scope, receive, send)
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        if scope["type"] != "http" or scope["method"] != "GET" or (found := self._match(scope["path"])) is None:
+            return Match.NONE, {}
+        return Match.FULL, {PIECES: found.groupdict()}
 
-    def _find(self, path: str) -> tuple[Plan, Mapping[str, str]] | None:
-        if (exact := self._exact.get(path)) is not None:
-            return exact, NOTHING
-        for pattern, plan in self._rest.get(_path_prefix(path), ()):
-            if (match := pattern.match(path)) is not None:
-                return (plan, match.groupdict()) if plan else None
-        return None
-
-
-async def _ask(plan: Plan, values: Values, request: Request) -> Response:
-    try:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        plan = self._plan
+        values = plan.read(scope[PIECES], scope["query_string"])
+        if values is None:
+            return await self._declared(scope, receive, send)
+        request = Request(scope, receive, send)
         values[plan.who_name] = await plan.admit(request)
         if plan.request_name is not None:
             values[plan.request_name] = request
-        return await plan.call(**values)
-    except Exception as error:
-        handlers = request.app.exception_handlers
-        for kind in type(error).__mro__:
-            if kind in handlers:
-                answer: Response = await handlers[kind](request, error)
-                return answer
-        raise
+        response = await plan.call(**values)
+        return await response(scope, receive, send)
 
 
-# Building it ---------------------------------------------------------------------------------------------------------
-
-Table = dict[str, list[tuple[re.Pattern[str], Plan | None]]]
-Plans = tuple[dict[str, Plan], Table]
-
-
-def build_plans(routes: Sequence[Any]) -> Plans:
-    """Paths without a parameter by themselves, where no route before them answers; all by how they begin, in order."""
-    exact: dict[str, Plan] = {}
-    table: Table = {}
-    for route in routes:
-        if "GET" not in (route.methods or ()):
-            continue
-        plan, rows = plan_of(route), table.setdefault(_path_prefix(route.path), [])
-        if plan is not None and not route.param_convertors and not any(row[0].match(route.path) for row in rows):
-            exact[route.path] = plan
-        rows.append((route.path_regex, plan))
-    if any("{" in beginning for beginning in table):
-        raise ValueError("a route whose path begins with a parameter cannot be found by how it begins")
-    return exact, table
-
-
-def _path_prefix(path: str) -> str:
-    """`/api/pages` of `/api/pages/1/tasks`."""
-    return "/".join(path.split("/", 3)[:3])
+def read_routes(routes: Iterable[Any], declared: ASGIApp) -> list[ReadRoute]:
+    """Returns a route for each read that can have one, in the order of the declared ones."""
+    reads = [route for route in routes if "GET" in (route.methods or ())]
+    return [ReadRoute(route, plan, declared) for route in reads if (plan := plan_of(route)) is not None]
 
 
 def plan_of(route: Any) -> Plan | None:
