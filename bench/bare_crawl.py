@@ -13,7 +13,7 @@ import uvloop
 from bench.ledger import Ledger
 from bench.peers.order import PeerOrder
 from forager.fetch.client import Client, open_client
-from forager.parsing.memory import keep_freed_memory
+from forager.parsing.memory import disable_memory_trim
 from forager.parsing.tree import parse
 from forager.urls.resolve import resolve_links
 
@@ -91,7 +91,7 @@ async def crawl(order: PeerOrder, ledger: Ledger) -> None:
 
 def main() -> None:
     order, ledger = PeerOrder.from_command_line(), Ledger()
-    keep_freed_memory()
+    disable_memory_trim()
     uvloop.run(crawl(order, ledger))
     ledger.write(Path(order.ledger))
 

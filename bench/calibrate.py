@@ -92,7 +92,7 @@ def list_works() -> Mapping[str, Callable[[bytes], object]]:
 
 
 def make_reader() -> Callable[[bytes], object]:
-    parser.warm_up()
+    parser.preload()
     read = partial(parser.read, keyword_words=load({}, {}).search.words_per_page, memory=LanguageMemory())
     numbers = count()
 

@@ -49,7 +49,7 @@ class Step:
 
 
 async def measure_step(home: Path, size: int) -> Step:
-    parser.warm_up()
+    parser.preload()
     async with open_workbench(home, RunSpec(seeds=(), scope=Scope.ANY)) as bench:
         for start in range(0, WARM_PAGES, BATCH):
             await bench.learn(

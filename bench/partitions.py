@@ -135,7 +135,7 @@ def dsn_of(home: Path, layout: Layout) -> str:
 
 
 async def take_turns(home: Path, layouts: Sequence[Layout], size: int) -> None:
-    parser.warm_up()
+    parser.preload()
     async with AsyncExitStack() as stack:
         hands = []
         for layout in layouts:
@@ -212,13 +212,13 @@ async def let_visits_go(conn: Any, backend: int) -> list[float]:
     ids = [row["id"] for row in await conn.fetch(SQL["oldest_visits"], PORTION * PORTIONS)]
     number, _ = await history.begin_slice(conn, "visits", date(2026, 1, 1), by="bench")
     facts = {"row_count": len(ids), "first_id": ids[0], "last_id": ids[-1], "size_bytes": 0, "stored_bytes": 0}
-    await history.seal_slice(conn, number, file="none", sha256=bytes(32), **facts)
+    await history.finish_part(conn, number, file="none", sha256=bytes(32), **facts)
     costs = []
     for start in range(0, len(ids), PORTION):
         watch = Stopwatch(backend)
         with watch.time("leave"):
             async with conn.transaction():
-                await history.let_go(conn, number, ids[start : start + PORTION])
+                await history.delete_archived_tasks(conn, number, ids[start : start + PORTION])
         costs.append(watch.costs["leave"].backend_s)
     return costs
 

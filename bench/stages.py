@@ -28,7 +28,7 @@ from forager.fetch.client import Client, open_client
 from forager.fetch.models import Fetched
 from forager.frontier.models import Outcome, OutcomeKind, Target
 from forager.links.models import Selection
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.links.select import Selector
 from forager.parsing import page as parser
 from forager.parsing.language import LanguageMemory
@@ -173,7 +173,7 @@ class Offline:
 
     def __init__(self, settings: Settings, spec: RunSpec, answers: Mapping[str, Fetched], stopwatch: Stopwatch) -> None:
         self._read = make_reader(settings)
-        self._selector = Selector(Reach.of(spec), max_links_per_page=settings.crawl.max_links_per_page)
+        self._selector = Selector(CrawlScope.of(spec), max_links_per_page=settings.crawl.max_links_per_page)
         self._answers = answers
         self._stopwatch = stopwatch
 
@@ -203,7 +203,7 @@ def make_outcome(target: Target, fetched: Fetched, reading: Reading, selection: 
 async def _crawl_without_network(home: Path, answers: Mapping[str, Fetched]) -> dict[str, Cost]:
     settings = load({}, {})
     spec = RunSpec(seeds=tuple(url for url in answers if url.endswith(".example/")))
-    parser.warm_up()
+    parser.preload()
     async with open_workbench(home, spec) as bench:
         offline = Offline(settings, spec, answers, bench.stopwatch)
         while targets := await bench.claim([(lease, settings.worker.batch_pages // SITES) for lease in bench.leases]):

@@ -11,11 +11,11 @@ from forager.engine.config import WorkerConfig
 from forager.engine.domain_queue import DomainQueue
 from forager.engine.domain_queues import DomainQueues
 from forager.fetch.models import Fetched
-from forager.frontier.models import Lease, Outcome, OutcomeKind, Target, Trouble
+from forager.frontier.models import DomainFailure, Lease, Outcome, OutcomeKind, Target
 from forager.links.models import Discovery, Selection
 from forager.parsing.models import FoundLink, Reading
 from forager.politeness.breaker import Breaker
-from forager.politeness.pace import Throttle
+from forager.politeness.throttle import Throttle
 from forager.runs.models import RunSpec
 from forager.urls.domain import domain_of
 from forager.urls.normalize import url_key
@@ -127,7 +127,7 @@ def an_order(run: int = 1, spec: RunSpec | None = None, **more: Any) -> WorkerCo
         "max_subdomains": 1000,
         "max_domain_errors": 10,
         "max_unreachable": 5,
-        "cooldowns": dict.fromkeys(Trouble, COOLDOWN_S),
+        "cooldowns": dict.fromkeys(DomainFailure, COOLDOWN_S),
         "robots_cooldown_s": 90 * 86400.0,
         "run": run,
         "spec": spec or a_spec(),

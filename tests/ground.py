@@ -15,7 +15,7 @@ from tests.conftest import _with_connection as with_connection
 
 from forager.db.database import Database
 from forager.frontier import store as frontier
-from forager.frontier.enqueue import EnqueueResult, learn
+from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.frontier.models import Lease, Target
 from forager.runs.models import RunSpec
 from forager.stats import store as stats
@@ -148,7 +148,7 @@ async def add_plainly(conn: Any, links: Iterable[Any], ids: dict[str, int]) -> E
     async def find(_conn: Any, _bases: Any) -> dict[str, int]:
         return ids
 
-    await learn(conn, learned, {link.key: link for link in links}, find)
+    await enqueue(conn, learned, {link.key: link for link in links}, find)
     return learned
 
 

@@ -47,7 +47,7 @@ TO_LOAD = (
     *("forager_playground.process", "forager.dispatch.factory", "forager.replay.queue", "uvloop"),
     # What they load when they come to it: the language detector is 40 ms of each reader, Celery 60 of its workers.
     *("py3langid.langid", "structlog.dev", "rich.console", "rich.progress", "rich.table", "rich.markup"),
-    *("forager.dispatch.consumer", "forager.dispatch.consumption", "forager.dispatch.pool", "celery.app.base"),
+    *("forager.dispatch.consumer", "forager.dispatch.listener", "forager.dispatch.pool", "celery.app.base"),
     *("celery.worker.consumer", "celery.worker.components", "celery.worker.control", "celery.worker.autoscale"),
     *("celery.worker.strategy", "celery.app.control", "celery.app.trace", "celery.backends.base"),
     *("celery.events.receiver", "kombu.transport.pyamqp", "tzlocal", "encodings.ascii", "encodings.idna"),

@@ -37,7 +37,7 @@ def configure(*, level: str = "warning", as_json: bool = False) -> None:
     logging.getLogger("asyncpg").addHandler(logging.NullHandler())
 
 
-def everywhere(**context: Any) -> None:
+def bind_process_context(**context: Any) -> None:
     """From now on every line of this process says so, such as `worker=7`."""
     _choice.everywhere |= context
 

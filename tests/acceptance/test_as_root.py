@@ -18,7 +18,7 @@ from forager.cli import root
 from forager.db import embedded
 from forager.db.embedded import account, private, processes
 from forager.errors import ConfigurationError
-from forager.fetch.browser.program import why_no_browser
+from forager.fetch.browser.program import find_missing_dependency
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can stop being root")
 PROGRAM = Path(sys.executable).parent / "forager"
@@ -240,7 +240,7 @@ def test_a_page_that_only_root_may_read_is_read_by_another(fresh: Path, tmp_path
     assert fresh.stat().st_uid == pwd.getpwnam(account.SERVICE).pw_uid
 
 
-@pytest.mark.skipif(why_no_browser() is not None, reason=f"{why_no_browser()}")
+@pytest.mark.skipif(find_missing_dependency() is not None, reason=f"{find_missing_dependency()}")
 def test_chromium_of_root_keeps_its_sandbox(fresh: Path, scripted: Site, tmp_path: Path) -> None:
     fetch = start(fresh, "fetch", scripted.url, "--rendering", "always", folder=tmp_path)
     assert scripted.asked.wait(60), fetch.communicate()

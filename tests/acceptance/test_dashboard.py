@@ -19,7 +19,7 @@ from tests.conftest import Server, _database, _template
 from tests.ports import free_port
 
 from forager import dashboard
-from forager.fetch.browser.program import find_chromium, why_no_browser
+from forager.fetch.browser.program import find_chromium, find_missing_dependency
 from forager.frontier.details import pack_items
 from forager_playground import start_playground
 
@@ -74,7 +74,7 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def house(embedded_server: Server, run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    need(why_no_browser())
+    need(find_missing_dependency())
     need(None if (dashboard.FOLDER / "index.html").exists() else "The dashboard is not built: make dashboard.")
     folder = tmp_path_factory.mktemp("dashboard")
     name = f"{run_folder.name}-{folder.parent.name}-dashboard"

@@ -14,7 +14,7 @@ from tests.wire import Wire
 
 from forager import dashboard
 from forager.dispatch.names import CRAWL
-from forager.fetch.browser.program import find_chromium, why_no_browser
+from forager.fetch.browser.program import find_chromium, find_missing_dependency
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(180), pytest.mark.xdist_group("dashboard_queues")]
 __all__ = ["queues", "wire"]
@@ -22,7 +22,7 @@ __all__ = ["queues", "wire"]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    need(why_no_browser())
+    need(find_missing_dependency())
     need(None if (dashboard.FOLDER / "index.html").exists() else "The dashboard is not built: make dashboard.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(find_chromium()), args=["--no-sandbox"])

@@ -123,14 +123,14 @@ import asyncio
 from forager.frontier import enqueue, lexemes, store
 from forager.frontier.url_cache import UrlCache
 from forager.frontier.models import Target
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.links.select import Selector
 from forager.parsing.models import FoundLink, Keywords, Reading
 from forager.runs.models import RunSpec
 target = Target(1, 1, 1, 1, "http://a.example/", 0, 0, 0)
 links = [FoundLink("/x", "word", "a"), FoundLink("/y", "", "a nofollow")]
 reading = Reading(None, None, None, None, "", "", b"", links, "http://a.example/")
-selection = Selector(Reach.of(RunSpec(seeds=("http://a.example/",))), max_links_per_page=9).select(reading, target)
+selection = Selector(CrawlScope.of(RunSpec(seeds=("http://a.example/",))), max_links_per_page=9).select(reading, target)
 (link,) = selection.links
 known = UrlCache(10)
 known.add(link.key, 7, 1)

@@ -37,7 +37,7 @@ async def test_each_task_speaks_of_its_own(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_what_a_line_says_itself_wins(capsys: pytest.CaptureFixture[str]) -> None:
-    observe.everywhere(worker=1, domain="a")
+    observe.bind_process_context(worker=1, domain="a")
     observe.log(domain="b").info("x", action="y", domain="c")
     line = json.loads(capsys.readouterr().err)
     assert (line["worker"], line["domain"]) == (1, "c")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from forager.accounts.identity import Who
+from forager.accounts.identity import Identity
 from forager.db import statements
 from forager.masking import MASK, mask_accounts
 
@@ -25,7 +25,7 @@ DONE, DENIED, FAILED = "done", "denied", "failed"
 
 async def note(
     conn: Any,
-    who: Who,
+    who: Identity,
     action: str,
     *,
     kind: str | None = None,
@@ -41,9 +41,9 @@ async def note(
     await conn.execute(SQL["note"], who.signature, who.via, who.ip, action, kind, identity, outcome, told)
 
 
-async def is_there(conn: Any) -> bool:
+async def has_audit_log(conn: Any) -> bool:
     """An older schema has no log."""
-    found: bool = await conn.fetchval(SQL["is_there"])
+    found: bool = await conn.fetchval(SQL["has_audit_log"])
     return found
 
 

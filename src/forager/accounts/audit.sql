@@ -5,7 +5,7 @@
 INSERT INTO audit_log (who, via, ip, action, object_kind, object_id, outcome, details)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb);
 
--- name: is_there
+-- name: has_audit_log
 -- Whether there is a log to write into: older revisions of the schema have none.
 SELECT to_regclass('audit_log') IS NOT NULL;
 

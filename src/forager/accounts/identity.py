@@ -22,7 +22,7 @@ class Scope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class Identity:
     name: str
     role: Role
     via: str
@@ -40,20 +40,20 @@ class Who:
         return f"{self.door}:{self.name}"
 
     @property
-    def may_change(self) -> bool:
+    def can_change(self) -> bool:
         return self.role is Role.ADMIN and self.scope is not Scope.READ
 
     @property
-    def may_manage(self) -> bool:
+    def can_manage(self) -> bool:
         """Accounts and everybody's tokens."""
         return self.role is Role.ADMIN and self.scope is Scope.ADMIN
 
 
-def nobody(ip: str | None = None) -> Who:
-    return Who("anonymous", Role.ANONYMOUS, "none", ip=ip)
+def anon_identity(ip: str | None = None) -> Identity:
+    return Identity("anonymous", Role.ANONYMOUS, "none", ip=ip)
 
 
-def operator(signature: str) -> Who:
+def operator(signature: str) -> Identity:
     """Whoever sits at the command line of the machine: `cli:root`."""
     door, _, name = signature.partition(":")
-    return Who(name or "unknown", Role.ADMIN, "cli", scope=Scope.ADMIN, door=door)
+    return Identity(name or "unknown", Role.ADMIN, "cli", scope=Scope.ADMIN, door=door)

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Protocol
 
 from forager import clock
-from forager.accounts.request_counter import WINDOW_S, Meter
+from forager.accounts.request_counter import WINDOW_S, RequestCounter
 from forager.db import statements
 from forager.db.pool import STATEMENT_FAILED
 from forager.observe import log
@@ -25,7 +25,7 @@ MOST_SUBJECTS = 100_000
 """More are not remembered here; the table remembers them for a minute."""
 
 
-class Ledger(Protocol):
+class SharedCounter(Protocol):
     """Where processes add up what they let through: subject → second → requests."""
 
     async def exchange(
@@ -57,10 +57,10 @@ class Table:
 
 
 class Limiter:
-    def __init__(self, pool: Any, *before: Ledger) -> None:
-        self._ledgers: tuple[Ledger, ...] = (*before, Table(pool))
+    def __init__(self, pool: Any, *before: SharedCounter) -> None:
+        self._ledgers: tuple[SharedCounter, ...] = (*before, Table(pool))
         """In the order they are asked."""
-        self._meters: OrderedDict[str, Meter] = OrderedDict()
+        self._meters: OrderedDict[str, RequestCounter] = OrderedDict()
         self._changed: set[str] = set()
         self._comparing: asyncio.Task[None] | None = None
         self._is_away = False
@@ -69,7 +69,7 @@ class Limiter:
     async def take(self, subject: str, limit: int) -> int:
         """Count a request. 0: it may pass; else the seconds until one may."""
         while True:
-            meter, second = self._meter(subject), int(clock.now().timestamp())
+            meter, second = self._get_counter(subject), int(clock.now().timestamp())
             if wait_s := meter.wait_s(second, limit):
                 return wait_s
             if self._is_away or not meter.needs_sync(limit):
@@ -86,7 +86,7 @@ class Limiter:
 
     def standing(self, subject: str, limit: int) -> tuple[int, int]:
         """As far as this process knows: how many more may come, and in how many seconds it will be more."""
-        return self._meter(subject).standing(int(clock.now().timestamp()), limit)
+        return self._get_counter(subject).standing(int(clock.now().timestamp()), limit)
 
     async def compare(self) -> None:
         """Tell and learn. Who comes while somebody compares waits for that, and then for one that knows of him too."""
@@ -107,10 +107,10 @@ class Limiter:
             await asyncio.gather(task, return_exceptions=True)
             await self.compare()
 
-    def _meter(self, subject: str) -> Meter:
+    def _get_counter(self, subject: str) -> RequestCounter:
         meter = self._meters.get(subject)
         if meter is None:
-            meter = self._meters[subject] = Meter()
+            meter = self._meters[subject] = RequestCounter()
             if len(self._meters) > MOST_SUBJECTS:
                 forgotten, _ = self._meters.popitem(last=False)
                 self._changed.discard(forgotten)
@@ -142,16 +142,16 @@ class Limiter:
         for ledger in self._ledgers:
             found = await ledger.exchange(told, second - WINDOW_S)
             if found is not None:
-                self._learn(found)
+                self._merge_counts(found)
                 return
 
     async def _clear_out(self, second: int) -> None:
         self._clear_at = clock.monotonic() + CLEAR_EVERY_S
-        self._evict_idle(second)
+        self._drop_idle(second)
         for ledger in self._ledgers:
             await ledger.clear_out(second - 2 * WINDOW_S)
 
-    def _learn(self, found: Mapping[str, Mapping[int, int]]) -> None:
+    def _merge_counts(self, found: Mapping[str, Mapping[int, int]]) -> None:
         for subject, counts in found.items():
             if (meter := self._meters.get(subject)) is not None:
                 meter.learn(counts)
@@ -162,6 +162,6 @@ class Limiter:
                 meter.restore_pending(counts)
                 self._changed.add(name)
 
-    def _evict_idle(self, second: int) -> None:
+    def _drop_idle(self, second: int) -> None:
         for name in [name for name, meter in self._meters.items() if meter.is_idle(second)]:
             del self._meters[name]

@@ -34,14 +34,14 @@ MOST_STAND_INS = 4
 MEMORY_KIB, PASSES, LANES = 19 * 1024, 2, 1
 
 
-def spelling(password: str) -> str:
+def normalize_password(password: str) -> str:
     """The same password from every keyboard: NFC, as browsers and systems differ there."""
     return unicodedata.normalize("NFC", password)
 
 
 def reject_weak(password: str, name: str) -> None:
     """One sentence about what is wrong with it, as a UsageError."""
-    password = spelling(password)
+    password = normalize_password(password)
     if len(password) < SHORTEST:
         raise UsageError(f"A password has at least {SHORTEST} characters; a few words are good, and easy to keep.")
     if len(password) > LONGEST:
@@ -108,7 +108,7 @@ class Hasher:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def hash(self, password: str) -> str:
-        return await self._run(lambda: self._argon2.hash(spelling(password)))
+        return await self._run(lambda: self._argon2.hash(normalize_password(password)))
 
     async def reject_weak(self, password: str, name: str) -> None:
         """In a thread: it takes some milliseconds."""
@@ -124,7 +124,7 @@ class Hasher:
     def _verify(self, password: str, stored: str | None) -> bool:
         decoy = _dummy_hash(self._argon2.memory_cost)  # made by whoever comes first, so that nobody's is not slower
         try:
-            is_right = self._argon2.verify(stored or decoy, spelling(password)[: LONGEST + 1])
+            is_right = self._argon2.verify(stored or decoy, normalize_password(password)[: LONGEST + 1])
         except (VerifyMismatchError, VerificationError, InvalidHashError):
             return False
         return is_right and stored is not None

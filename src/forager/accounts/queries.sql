@@ -104,7 +104,7 @@ UPDATE users SET role = $2, is_active = $3 WHERE id = $1;
 -- A person goes, with sessions, tokens and links; what they did stays in the audit log.
 DELETE FROM users WHERE id = $1;
 
--- name: has_people
+-- name: has_users
 -- Whether anybody has a password.
 SELECT EXISTS (SELECT FROM users WHERE password_hash IS NOT NULL);
 
@@ -178,7 +178,7 @@ FROM login_attempts WHERE subject = ANY ($1::text[]) ORDER BY subject FOR UPDATE
 UPDATE login_attempts a SET failures = n.failures, failed_at = clock_timestamp(), wait_until = n.wait_until
 FROM unnest($1::text[], $2::int[], $3::timestamptz[]) AS n (subject, failures, wait_until) WHERE a.subject = n.subject;
 
--- name: forgive_attempts
+-- name: reset_attempts
 -- The password was right: account and pair begin anew, the address loses this one try, and the pair is known from now on.
 WITH held AS MATERIALIZED (
     SELECT subject FROM login_attempts WHERE subject IN ($1, $2, $3) ORDER BY subject FOR UPDATE
@@ -189,7 +189,7 @@ SET failures = CASE WHEN a.subject = $2 AND NOT $4 THEN GREATEST(a.failures - 1,
     succeeded_at = CASE WHEN a.subject = $3 THEN clock_timestamp() ELSE a.succeeded_at END
 FROM held WHERE a.subject = held.subject;
 
--- name: forgive_account
+-- name: reset_account_attempts
 -- An operator vouches for somebody: wrong passwords of the account are forgotten, from wherever.
 UPDATE login_attempts SET failures = 0, wait_until = NULL
 WHERE subject = 'account:' || $1 OR starts_with(subject, 'pair:' || $1 || ' ');

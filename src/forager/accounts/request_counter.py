@@ -18,7 +18,7 @@ SHARE = 20
 
 
 @dataclass(slots=True)
-class Meter:
+class RequestCounter:
     """Of one subject, in one process."""
 
     known: dict[int, int] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from typing import Any
 
 from forager.accounts import audit, store
 from forager.accounts.credentials import new_secret, new_token
-from forager.accounts.identity import Role, Scope, Who
+from forager.accounts.identity import Identity, Role, Scope
 from forager.accounts.names import validate_name
 from forager.accounts.throttle import account_of
 from forager.errors import ConflictError, NotFoundError, UsageError
@@ -24,7 +24,7 @@ CAPTION = r"^[^\x00-\x1f\x7f]{1,100}$"
 
 
 @dataclass(frozen=True, slots=True)
-class Invited:
+class NewInvite:
     id: int
     name: str
     role: Role
@@ -52,7 +52,7 @@ def link(address: str, secret: str) -> str:
 async def first_admin_link(conn: Any, address: str) -> str | None:
     """While nobody has a password: a link with which somebody becomes the first admin, good for a day. In the caller's
     transaction. Several may be out; the first that is used ends them all."""
-    if await store.has_people(conn):
+    if await store.has_users(conn):
         return None
     secret = new_secret()
     await store.add_invite(conn, secret, None, by="first start", lasts_s=INVITE_S)
@@ -74,14 +74,14 @@ async def read_user(conn: Any, user_id: int) -> Row:
     return found[0]
 
 
-async def add_user(conn: Any, who: Who, name: str, role: Role, password_hash: str) -> int:
+async def add_user(conn: Any, who: Identity, name: str, role: Role, password_hash: str) -> int:
     """With a password that was chosen and checked already."""
     identity = await _add(conn, who, name, role, password_hash)
     await audit.note(conn, who, "user.add", kind="user", object_id=name, details={"role": role})
     return identity
 
 
-async def invite(conn: Any, who: Who, name: str, role: Role) -> Invited:
+async def invite(conn: Any, who: Identity, name: str, role: Role) -> NewInvite:
     """A new person, or one who was invited and did not come yet: the earlier link is worth nothing then."""
     validate_name(name)
     held = await store.hold_user(conn, name)
@@ -97,21 +97,21 @@ async def invite(conn: Any, who: Who, name: str, role: Role) -> Invited:
     return invited
 
 
-async def reset_password(conn: Any, who: Who, user: str | int) -> Invited:
+async def reset_password(conn: Any, who: Identity, user: str | int) -> NewInvite:
     """A link with which somebody chooses a new password. Until then the old one works; then all sessions end."""
     held = await _hold(conn, user)
     if not held["is_active"]:
         raise ConflictError(
             f"{held['name']} is switched off; `forager user enable {held['name']}` comes first.", "account_disabled"
         )
-    await store.forgive_account(conn, account_of(held["id"]))
+    await store.reset_account_attempts(conn, account_of(held["id"]))
     invited = await _make_link(conn, who, held["id"], held["name"], Role(held["role"]))
     await audit.note(conn, who, "user.reset_password", kind="user", object_id=held["name"])
     return invited
 
 
 async def change_user(
-    conn: Any, who: Who, user: str | int, *, role: Role | None = None, is_active: bool | None = None
+    conn: Any, who: Identity, user: str | int, *, role: Role | None = None, is_active: bool | None = None
 ) -> Row:
     """Another role, or switched off or on. Whoever is changed signs in anew; who is switched off loses the tokens for
     good: they may be in other hands, and do not come back with the account."""
@@ -129,7 +129,7 @@ async def change_user(
     return await read_user(conn, held["id"])
 
 
-async def remove_user(conn: Any, who: Who, user: str | int) -> str:
+async def remove_user(conn: Any, who: Identity, user: str | int) -> str:
     """With sessions, tokens and links. The audit log keeps the name."""
     admins = await store.hold_admins(conn)
     held = await _hold(conn, user)
@@ -142,20 +142,20 @@ async def remove_user(conn: Any, who: Who, user: str | int) -> str:
 # Sessions ------------------------------------------------------------------------------------------------------------
 
 
-async def list_sessions(conn: Any, who: Who, idle_s: float) -> list[Row]:
+async def list_sessions(conn: Any, who: Identity, idle_s: float) -> list[Row]:
     """One's own; `is_this` marks the one that asks."""
     rows = await store.list_sessions(conn, who.user_id or 0, idle_s)
     return [row | {"is_this": who.via == "session" and row["id"] == who.credential_id} for row in rows]
 
 
-async def end_session(conn: Any, who: Who, session: int) -> None:
+async def end_session(conn: Any, who: Identity, session: int) -> None:
     """One of one's own."""
     if not await store.end_sessions(conn, who.user_id or 0, session):
         raise NotFoundError(f"You have no session {session}.")
     await audit.note(conn, who, "session.end", kind="session", object_id=session)
 
 
-async def end_other_sessions(conn: Any, who: Who) -> int:
+async def end_other_sessions(conn: Any, who: Identity) -> int:
     keep = who.credential_id if who.via == "session" else None
     ended = await store.end_sessions(conn, who.user_id or 0, keep=keep)
     await audit.note(conn, who, "session.end_others", kind="user", object_id=who.name, details={"ended": len(ended)})
@@ -166,7 +166,7 @@ async def end_other_sessions(conn: Any, who: Who) -> int:
 
 
 async def create_token(
-    conn: Any, who: Who, owner: str | int, *, name: str, scope: Scope, lasts_s: float | None = TOKEN_S
+    conn: Any, who: Identity, owner: str | int, *, name: str, scope: Scope, lasts_s: float | None = TOKEN_S
 ) -> NewToken:
     """Its secret is in the answer and nowhere else. It can do at most what its owner's role allows."""
     if not re.fullmatch(CAPTION, name):
@@ -188,7 +188,7 @@ async def list_tokens(conn: Any, user_id: int | None, *, before: int | None = No
     return await store.list_tokens(conn, user_id, before=before, limit=limit)
 
 
-async def revoke_token(conn: Any, who: Who, token: int, *, of: int | None = None) -> Row:
+async def revoke_token(conn: Any, who: Identity, token: int, *, of: int | None = None) -> Row:
     """At once and for ever; a second time changes nothing. `of`: only if it is this person's."""
     ended = await store.revoke_token(conn, token, of=of)
     if ended is None:
@@ -198,7 +198,7 @@ async def revoke_token(conn: Any, who: Who, token: int, *, of: int | None = None
     return ended
 
 
-async def _add(conn: Any, who: Who, name: str, role: Role, password_hash: str | None) -> int:
+async def _add(conn: Any, who: Identity, name: str, role: Role, password_hash: str | None) -> int:
     validate_name(name)
     identity = await store.add_user(conn, name, role, password_hash, by=who.signature)
     if identity is None:
@@ -206,11 +206,11 @@ async def _add(conn: Any, who: Who, name: str, role: Role, password_hash: str | 
     return identity
 
 
-async def _make_link(conn: Any, who: Who, user_id: int, name: str, role: Role) -> Invited:
+async def _make_link(conn: Any, who: Identity, user_id: int, name: str, role: Role) -> NewInvite:
     secret = new_secret()
     await store.drop_invites(conn, user_id)
     made = await store.add_invite(conn, secret, user_id, by=who.signature, lasts_s=INVITE_S)
-    return Invited(user_id, name, role, secret, made.expires_at)
+    return NewInvite(user_id, name, role, secret, made.expires_at)
 
 
 async def _hold(conn: Any, user: str | int) -> Row:

@@ -13,7 +13,7 @@ from typing import Any
 from forager.accounts import audit, store, throttle
 from forager.accounts.credentials import csrf_token, new_secret
 from forager.accounts.errors import MustWaitError, WrongPasswordError
-from forager.accounts.identity import Role, Scope, Who, nobody
+from forager.accounts.identity import Identity, Role, Scope, anon_identity
 from forager.accounts.names import validate_name
 from forager.accounts.passwords import Hasher
 from forager.accounts.store import Login
@@ -39,7 +39,7 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    who: Who
+    who: Identity
     secret: str
     csrf_token: str
     expires_at: datetime
@@ -50,21 +50,23 @@ async def sign_in(pool: Any, hasher: Hasher, name: str, password: str, visitor: 
     better = await hasher.hash(password) if hasher.needs_rehash(user.password_hash or "") else None
     async with pool.acquire(timeout=ACQUIRE_S) as conn, conn.transaction():
         signed = await _open_session(conn, user, visitor)
-        await store.forgive_attempts(conn, subjects, is_known=is_known)
+        await store.reset_attempts(conn, subjects, is_known=is_known)
         if better is not None:
             await store.rehash_password(conn, user, better)
         await audit.note(conn, signed.who, "session.begin", kind="user", object_id=user.name)
     return signed
 
 
-async def sign_out(conn: Any, who: Who) -> None:
+async def sign_out(conn: Any, who: Identity) -> None:
     if who.user_id is None or who.via != "session":
         return
     await store.end_sessions(conn, who.user_id, who.credential_id)
     await audit.note(conn, who, "session.end", kind="user", object_id=who.name)
 
 
-async def change_password(pool: Any, hasher: Hasher, who: Who, *, current: str, new: str, visitor: Visitor) -> SignedIn:
+async def change_password(
+    pool: Any, hasher: Hasher, who: Identity, *, current: str, new: str, visitor: Visitor
+) -> SignedIn:
     """All sessions end, and a new one begins here."""
     await hasher.reject_weak(new, who.name)
     user, subjects, is_known = await _checked(pool, hasher, who.name, current, visitor)
@@ -74,7 +76,7 @@ async def change_password(pool: Any, hasher: Hasher, who: Who, *, current: str, 
             raise WrongPasswordError  # somebody else changed it meanwhile
         await _revoke_sessions(conn, user.id)
         signed = await _open_session(conn, user._replace(password_hash=new_hash), visitor)
-        await store.forgive_attempts(conn, subjects, is_known=is_known)
+        await store.reset_attempts(conn, subjects, is_known=is_known)
         await audit.note(conn, signed.who, "user.change_password", kind="user", object_id=user.name)
     return signed
 
@@ -119,7 +121,7 @@ def _name_for(invited: str | None, given: str | None) -> str:
 
 async def _create_first_admin(conn: Any, name: str, password_hash: str) -> Login:
     await store.hold_first_admin(conn)
-    if await store.has_people(conn):
+    if await store.has_users(conn):
         raise NotFoundError(USED_UP)
     identity = await store.add_user(conn, name, Role.ADMIN, password_hash, by="first start")
     if identity is None:
@@ -135,7 +137,7 @@ async def _set_password(conn: Any, user: Login, password_hash: str) -> None:
     await store.set_password(conn, user.id, password_hash)
     await store.revoke_tokens(conn, user.id)
     await _revoke_sessions(conn, user.id)
-    await store.forgive_account(conn, throttle.account_of(user.id))
+    await store.reset_account_attempts(conn, throttle.account_of(user.id))
 
 
 async def _revoke_sessions(conn: Any, user_id: int) -> None:
@@ -165,7 +167,7 @@ async def _count_try(conn: Any, subjects: throttle.Subjects) -> bool:
     records, now = await store.hold_attempts(conn, subjects.all)
     if now is None:
         return False
-    verdict = throttle.judge(subjects, records, now)
+    verdict = throttle.check_attempt(subjects, records, now)
     if verdict.wait_s > 0:
         raise MustWaitError(verdict.wait_s)
     await store.count_attempts(conn, verdict.counts)
@@ -177,7 +179,7 @@ async def _note_wrong(pool: Any, user: Login | None, visitor: Visitor) -> None:
     async with pool.acquire(timeout=ACQUIRE_S) as conn:
         await audit.note(
             conn,
-            nobody(visitor.ip),
+            anon_identity(visitor.ip),
             "session.begin",
             kind="user",
             object_id=user.name if user else None,
@@ -194,5 +196,5 @@ async def _open_session(conn: Any, user: Login, visitor: Visitor) -> SignedIn:
     if opened is None:
         raise WrongPasswordError
     await store.end_oldest_sessions(conn, user.id, MOST_SESSIONS)
-    who = Who(user.name, Role(user.role), "session", user.id, Scope.ADMIN, visitor.ip, opened.id)
+    who = Identity(user.name, Role(user.role), "session", user.id, Scope.ADMIN, visitor.ip, opened.id)
     return SignedIn(who, secret, csrf_token(secret), opened.expires_at)

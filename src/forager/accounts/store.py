@@ -111,8 +111,8 @@ async def remove_user(conn: Any, user_id: int) -> None:
     await conn.execute(SQL["remove_user"], user_id)
 
 
-async def has_people(conn: Any) -> bool:
-    found: bool = await conn.fetchval(SQL["has_people"])
+async def has_users(conn: Any) -> bool:
+    found: bool = await conn.fetchval(SQL["has_users"])
     return found
 
 
@@ -177,12 +177,12 @@ async def count_attempts(conn: Any, counts: Mapping[str, tuple[int, datetime | N
     await conn.execute(SQL["count_attempts"], list(counts), failures, waits)
 
 
-async def forgive_attempts(conn: Any, subjects: Subjects, *, is_known: bool) -> None:
-    await conn.execute(SQL["forgive_attempts"], subjects.account, subjects.address, subjects.pair, is_known)
+async def reset_attempts(conn: Any, subjects: Subjects, *, is_known: bool) -> None:
+    await conn.execute(SQL["reset_attempts"], subjects.account, subjects.address, subjects.pair, is_known)
 
 
-async def forgive_account(conn: Any, account: str) -> None:
-    await conn.execute(SQL["forgive_account"], account)
+async def reset_account_attempts(conn: Any, account: str) -> None:
+    await conn.execute(SQL["reset_account_attempts"], account)
 
 
 async def clear_out(conn: Any) -> Row:

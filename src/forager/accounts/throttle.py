@@ -44,7 +44,7 @@ class Subjects:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Decision:
     """Either a wait, or the counts as they are if this try is wrong: written down before the password is looked at,
     so that many tries at once are no way around."""
 
@@ -78,12 +78,12 @@ def wait_after(failures: int) -> float:
     return min(FIRST_WAIT_S * 2.0 ** min(failures - FREE_TRIES, 20), LONGEST_WAIT_S)
 
 
-def judge(subjects: Subjects, records: Mapping[str, Record], now: datetime) -> Verdict:
+def check_attempt(subjects: Subjects, records: Mapping[str, Record], now: datetime) -> Decision:
     counted = _counted(subjects, records, now)
     waits = [_left_s(records.get(subject, Record()), now) for subject in counted]
     if (wait_s := max(waits)) > 0:
-        return Verdict(wait_s, {})
-    return Verdict(0.0, {subject: _after_failure(records.get(subject, Record()), now) for subject in counted})
+        return Decision(wait_s, {})
+    return Decision(0.0, {subject: _after_failure(records.get(subject, Record()), now) for subject in counted})
 
 
 def _counted(subjects: Subjects, records: Mapping[str, Record], now: datetime) -> list[str]:

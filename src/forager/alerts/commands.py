@@ -13,8 +13,8 @@ from forager.cli import output, table
 from forager.cli.durations import parse_duration
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command, Group
-from forager.cli.start import Noted, act, ask, begin, whoami
-from forager.cli.table import Cell, Note, number, prose, wide
+from forager.cli.start import Noted, begin, run_action, run_query, whoami
+from forager.cli.table import Cell, Note, number, text_column, wrap_column
 from forager.errors import UsageError
 
 Row = dict[str, Any]
@@ -40,7 +40,7 @@ def register(app: typer.Typer) -> None:
         ("rules", rules),
         ("targets", targets),
         ("tell", tell),
-        ("forget", forget),
+        ("forget", remove_target),
     ):
         family.command(name, cls=Command)(function)
     app.add_typer(family, name="alerts", rich_help_panel="Look after it")
@@ -70,18 +70,18 @@ def alerts(
         rows = await control.list_alerts(connection, is_open=not all, rule=rule, limit=limit)
         return rows, await control.list_mutes(connection)
 
-    rows, mutes = ask(begin(home=home), "alerts", look)
+    rows, mutes = run_query(begin(home=home), "alerts", look)
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()
     if rows:
-        heads = (number("id"), "rule", wide("about"), "severity", "state", "raised", "last seen")
+        heads = (number("id"), "rule", wrap_column("about"), "severity", "state", "raised", "last seen")
         table.write(heads, list(_listed(rows, now)))
     else:
         output.say("No alert is open." if not all else "There was never an alert.")
     for mute in mutes:
         about = f" about {words.clean(mute['subject'])}" if mute["subject"] else ""
-        output.say(f"{mute['rule']}{about} is muted; it ends {words.age(mute['muted_until'], now)}.")
+        output.say(f"{mute['rule']}{about} is muted; it ends {words.format_relative(mute['muted_until'], now)}.")
     return None
 
 
@@ -94,8 +94,8 @@ def _listed(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str | Cell, ..
             words.clean(row["subject"]) or "–",
             row["severity"],
             Cell(row["status"] + muted, COLOURS[row["status"]]),
-            words.age(row["raised_at"], now),
-            words.age(row["seen_at"], now),
+            words.format_relative(row["raised_at"], now),
+            words.format_relative(row["seen_at"], now),
         )
         yield Note(f"  └─ {words.clean(row['message'])}")
 
@@ -104,12 +104,12 @@ def show(alert: OneId, as_json: AsJson = False, home: Home = None) -> None:
     """Show one alert and all that happened to it."""
     from forager.alerts import service as control
 
-    row = ask(begin(home=home), "alerts", lambda connection: control.describe(connection, alert))
+    row = run_query(begin(home=home), "alerts", lambda connection: control.describe(connection, alert))
     if as_json:
         return output.write_json(row)
     now = clock.now()
     table.write(
-        ("alert", prose(str(row["id"]))),
+        ("alert", text_column(str(row["id"]))),
         [
             ("rule", row["rule"]),
             ("about", words.clean(row["subject"]) or "–"),
@@ -118,7 +118,10 @@ def show(alert: OneId, as_json: AsJson = False, home: Home = None) -> None:
             ("message", words.clean(row["message"])),
             ("what to do", row["runbook"] or "–"),
             *(
-                (event["what"], f"{words.age(event['at'], now)} by {words.clean(event['by'])}{_note(event)}")
+                (
+                    event["what"],
+                    f"{words.format_relative(event['at'], now)} by {words.clean(event['by'])}{_note(event)}",
+                )
                 for event in row["events"]
             ),
         ],
@@ -138,7 +141,7 @@ def rules(as_json: AsJson = False) -> None:
     if as_json:
         return output.write_json_list(rows)
     table.write(
-        ("rule", "severity", number("bad for"), number("good for"), prose("raised when")),
+        ("rule", "severity", number("bad for"), number("good for"), text_column("raised when")),
         [
             (
                 row["rule"],
@@ -171,7 +174,7 @@ def resolve(ids: Ids, reason: Why = None, as_json: AsJson = False, home: Home = 
 
 
 def _change(deed: Any, ids: list[int], reason: str | None, as_json: bool, home: Any) -> None:
-    changed = act(
+    changed = run_action(
         begin(home=home),
         "alerts",
         lambda connection: deed(connection, ids, by=whoami(), reason=reason),
@@ -200,7 +203,7 @@ def mute(
         seconds = parse_duration(span)
     except ValueError as error:
         raise UsageError(f"--for: {error}.") from None
-    muted = act(
+    muted = run_action(
         begin(home=home),
         "alerts",
         lambda connection: control.mute(connection, rule, seconds=seconds, by=whoami(), subject=subject, reason=reason),
@@ -217,7 +220,7 @@ def unmute(rule: RuleName, subject: Subject = "", as_json: AsJson = False, home:
     """Tell people of a rule again."""
     from forager.alerts import service as control
 
-    was = act(
+    was = run_action(
         begin(home=home),
         "alerts",
         lambda connection: control.unmute(connection, rule, subject=subject),
@@ -235,13 +238,13 @@ def targets(as_json: AsJson = False, home: Home = None) -> None:
     """List the webhooks that are told of alerts."""
     from forager.alerts import service as control
 
-    rows = ask(begin(home=home), "alerts", control.list_targets)
+    rows = run_query(begin(home=home), "alerts", control.list_targets)
     if as_json:
         return output.write_json_list(rows)
     table.write(
-        (number("id"), wide("url"), "told of", "by"),
+        (number("id"), wrap_column("url"), "told of", "by"),
         [
-            (str(row["id"]), words.clean(row["url"]), _told(row["severity"]), words.clean(row["created_by"]))
+            (str(row["id"]), words.clean(row["url"]), _format_level(row["severity"]), words.clean(row["created_by"]))
             for row in rows
         ],
     )
@@ -259,38 +262,38 @@ def tell(
     """Tell a webhook when alerts are raised and resolved."""
     from forager.alerts import service as control
     from forager.politeness.guard import guard_from_settings as guard_of
-    from forager.webhooks.service import shown
+    from forager.webhooks.service import mask_url
 
     settings, severity = begin(home=home), "critical" if only_critical else "warning"
     guard = guard_of(settings)
-    row = act(
+    row = run_action(
         settings,
         "alerts",
         lambda connection: control.add_target(connection, url, by=whoami(), severity=severity, guard=guard),
         noted=lambda row: Noted(
-            "alert.add_target", "target", row["id"], {"url": shown(row["url"]), "severity": severity}
+            "alert.add_target", "target", row["id"], {"url": mask_url(row["url"]), "severity": severity}
         ),
     )
     if as_json:
         return output.write_json(row)
-    return output.say(f"{words.clean(row['url'])} is told of {_told(severity)}; it is target {row['id']}.")
+    return output.say(f"{words.clean(row['url'])} is told of {_format_level(severity)}; it is target {row['id']}.")
 
 
-def forget(target: OneId, as_json: AsJson = False, home: Home = None) -> None:
+def remove_target(target: OneId, as_json: AsJson = False, home: Home = None) -> None:
     """Tell a webhook no more."""
     from forager.alerts import service as control
-    from forager.webhooks.service import shown
+    from forager.webhooks.service import mask_url
 
-    url = act(
+    url = run_action(
         begin(home=home),
         "alerts",
         lambda connection: control.remove_target(connection, target),
-        noted=lambda url: Noted("alert.remove_target", "target", target, {"url": shown(url)}),
+        noted=lambda url: Noted("alert.remove_target", "target", target, {"url": mask_url(url)}),
     )
     if as_json:
         return output.write_json({"id": target, "url": url})
     return output.say(f"{words.clean(url)} is told no more.")
 
 
-def _told(severity: str) -> str:
+def _format_level(severity: str) -> str:
     return "all alerts" if severity == "warning" else "critical alerts"

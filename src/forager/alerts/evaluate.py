@@ -37,7 +37,7 @@ async def look(conn: Any, findings: Sequence[Finding], now: datetime, put: Put) 
     """`now` is the database's; `put` the outbox of webhooks."""
     watched = await store.read_watches(conn)
     plan = plan_of(findings, watched, now)
-    await store.see_again(conn, plan.seen)
+    await store.update_open_alerts(conn, plan.seen)
     resolved = await store.resolve(conn, plan.resolves, by=BY_RULE)
     await store.keep_watches(conn, plan.watches)
     raised = await store.raise_all(conn, plan.raises)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from forager.alerts import store
 from forager.alerts.evaluate import look, say
-from forager.alerts.rules import Facts, Limits, judge
+from forager.alerts.rules import Limits, RuleInput, evaluate_rules
 from forager.alerts.services import probe_services
 from forager.config.settings import Settings
 from forager.errors import (
@@ -24,7 +24,7 @@ from forager.scheduler.text import things
 from forager.search.sync import read_rejected
 from forager.stats import series
 from forager.stats.counters import NOT_ASKED
-from forager.stats.stall import detect_stall
+from forager.stats.idle_detection import detect_idle_crawl
 from forager.stats.store import read_clock
 from forager.storage.disk import read_disks
 from forager.webhooks import store as webhooks
@@ -54,7 +54,7 @@ class AlertsJob(Job):
         async with conn.transaction():
             now = await read_clock(conn)
             facts = replace(await gather(context), services=services)
-            looked = await look(conn, judge(facts, limits_from_settings(settings)), now, webhooks.add)
+            looked = await look(conn, evaluate_rules(facts, limits_from_settings(settings)), now, webhooks.add)
         say(looked)
         return f"{looked.open:,} open; {things(len(looked.raised), 'alert')} raised, {len(looked.resolved):,} resolved"
 
@@ -72,30 +72,32 @@ def limits_from_settings(settings: Settings) -> Limits:
     )
 
 
-async def gather(context: JobContext) -> Facts:
+async def gather(context: JobContext) -> RuleInput:
     """Reads everything the rules look at, one statement each."""
     conn, settings = context.connection, context.settings
-    answers = await _answers(conn)
-    dead = await store.dead_letters(conn, since_s=DEAD_S)
+    answers = await _count_visits(conn)
+    dead = await store.count_dead(conn, since_s=DEAD_S)
     unsearchable, refusal = await read_rejected(conn)
-    stall = await detect_stall(conn, dead_after_s=settings.worker.dead_after, stall_s=settings.alerts.max_idle_time)
-    return Facts(
+    stall = await detect_idle_crawl(
+        conn, dead_after_s=settings.worker.dead_after, stall_s=settings.alerts.max_idle_time
+    )
+    return RuleInput(
         visits=answers.visits,
         refused=answers.refused,
         unanswered=answers.unanswered,
         succeeded=answers.succeeded,
         frontier=await _frontier(conn),
-        workers=await store.silent_workers(
+        workers=await store.list_stale_workers(
             conn,
             silent_s=SILENT_S,
             remembered_s=REMEMBERED_S,
             unnoticed_s=min(SILENT_S, settings.worker.dead_after),
         ),
         paused=await store.paused_workers(conn),
-        pools=await store.pool_facts(conn, since_s=POOLS_S),
-        parsers=await store.parse_facts(conn),
+        pools=await store.get_pool_stats(conn, since_s=POOLS_S),
+        parsers=await store.get_parse_stats(conn),
         disks=read_disks(settings),
-        duties=[job for job in await store.duty_facts(conn) if _is_watched(job.name, context)],
+        duties=[job for job in await store.get_job_status(conn) if _is_watched(job.name, context)],
         dead=dead,
         unsearchable=unsearchable,
         refusal=refusal,
@@ -109,7 +111,7 @@ def _is_watched(name: str, context: JobContext) -> bool:
     return name != AlertsJob.name and name in context.job_names
 
 
-class Answers(NamedTuple):
+class VisitCounts(NamedTuple):
     visits: float
     refused: float
     """Answered with 4xx or 5xx."""
@@ -118,14 +120,14 @@ class Answers(NamedTuple):
     succeeded: float
 
 
-async def _answers(conn: Any) -> Answers:
+async def _count_visits(conn: Any) -> VisitCounts:
     """How the visits of the last minute and the one before ended."""
     numbers, _ = await series.read_recent(conn, ["visits", "status", "failures"], since_s=ANSWERS_S)
 
     def count(metric: str, is_meant: Callable[[str], bool]) -> float:
         return sum(each.amount for each in numbers if each.metric == metric and is_meant(each.label))
 
-    return Answers(
+    return VisitCounts(
         visits=count("visits", lambda outcome: outcome not in NOT_ASKED),
         refused=count("status", lambda code: code[:1] in {"4", "5"}),
         unanswered=count("failures", lambda code: code in UNANSWERED),

@@ -31,7 +31,7 @@ WITH raised AS (
 )
 SELECT * FROM raised ORDER BY id;
 
--- name: see_again
+-- name: update_open_alerts
 -- Open alerts that are found again: when, and how it looks now.
 UPDATE alerts a SET seen_at = now(), message = n.message, value = n.value
 FROM unnest($1::bigint[], $2::text[], $3::float8[]) AS n (id, message, value) WHERE a.id = n.id AND a.resolved_at IS NULL;
@@ -122,7 +122,7 @@ DELETE FROM alert_targets WHERE id = $1 RETURNING url;
 -- Who is told.
 SELECT id, url, severity, is_active, created_by, created_at FROM alert_targets ORDER BY id;
 
--- name: note_absence
+-- name: record_unavailable
 -- The database was away for so many seconds, as somebody saw: an alert that is over. One that was noted for the same time already is enough.
 WITH noted AS (
     INSERT INTO alerts (rule, subject, severity, message, value, raised_at, resolved_at, resolved_by)
@@ -136,7 +136,7 @@ WITH noted AS (
 )
 SELECT id FROM noted;
 
--- name: silent_workers
+-- name: list_stale_workers
 -- Workers, by their machine, that have not been heard of for so long: running by their own account, or dead and heard of not long ago. One whose
 -- death somebody noticed sooner than $3 after its last word was never silent: its foreman saw it die, and has another in its place. A dead one
 -- is replaced, and no finding any more, once its run has as many live workers as when it was last heard of: it came back, or another did.
@@ -161,7 +161,7 @@ SELECT pause_reason AS reason, COALESCE((array_agg(pause_detail ORDER BY paused_
 FROM workers WHERE status = 'running' AND pause_reason IS NOT NULL
 GROUP BY 1 ORDER BY 1;
 
--- name: pool_facts
+-- name: get_pool_stats
 -- Domains that are crawled through proxies: how many work, and how their last visits went.
 SELECT d.name, count(*) FILTER (WHERE dp.is_active AND p.is_active AND (d.proxy_country IS NULL OR p.country_code = d.proxy_country))::int AS active,
        COALESCE(v.requests, 0)::int AS requests, COALESCE(v.failed, 0)::int AS failed
@@ -174,7 +174,7 @@ LEFT JOIN (SELECT domain_id, count(*) AS requests, count(*) FILTER (WHERE error_
 WHERE d.is_active AND d.status IN ('pending', 'active')
 GROUP BY d.id, d.name, v.requests, v.failed ORDER BY d.name;
 
--- name: parse_facts
+-- name: get_parse_stats
 -- How many pages gave a product without a serious problem, such as an unreadable price: yesterday and today against the week before.
 SELECT d.name, sum(p.attempts) FILTER (WHERE p.day >= t.today - 1)::int AS attempts, sum(p.valid) FILTER (WHERE p.day >= t.today - 1)::int AS valid,
        sum(p.attempts) FILTER (WHERE p.day < t.today - 1)::int AS attempts_before, sum(p.valid) FILTER (WHERE p.day < t.today - 1)::int AS valid_before
@@ -185,7 +185,7 @@ GROUP BY d.id, d.name
 HAVING count(*) FILTER (WHERE p.day >= t.today - 1) > 0 AND count(*) FILTER (WHERE p.day < t.today - 1) > 0
 ORDER BY d.name;
 
--- name: dead_letters
+-- name: count_dead
 -- What failed in the last seconds by our own fault: visits with no try after them, visits that met a bug and are tried again, and calls that
 -- nobody took.
 SELECT (SELECT count(*)::int FROM crawl_tasks t
@@ -195,6 +195,6 @@ SELECT (SELECT count(*)::int FROM crawl_tasks t
         WHERE t.completed_at >= now() - make_interval(secs => $1) AND t.outcome = 'failed' AND t.blame IN ('us', 'parser') AND t.error_code = 'broken') AS bugs,
        (SELECT count(*)::int FROM webhook_calls WHERE died_at >= now() - make_interval(secs => $1)) AS webhooks;
 
--- name: duty_facts
+-- name: get_job_status
 -- How late each duty is, and what went wrong the last time.
 SELECT name, every_s, EXTRACT(EPOCH FROM now() - next_at)::float8 AS late_s, error FROM duties ORDER BY name;

@@ -9,11 +9,11 @@ from forager.alerts import schemas as models
 from forager.alerts import service as control
 from forager.api import paging
 from forager.api.access import Admin, User
+from forager.api.database import change, get_forager, look, snapshot
+from forager.api.errors import responses
 from forager.api.paging import Listed, Paged
-from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, Body, Limit, Number, PathId, Reason, ReasonBody, Text, Url, reason_of
-from forager.api.work import change, get_forager, look, snapshot
 from forager.errors import NotFoundError
 from forager.politeness.guard import guard_from_settings as guard_of
 from forager.tasks.submit import read_webhook
@@ -69,7 +69,7 @@ async def list_targets(request: Request, who: User) -> Response:
     """Webhooks that are told. Whoever may not change them sees scheme and host: the rest lets one call them."""
     async with look(request) as conn:
         rows = await control.list_targets(conn)
-    return listed([{**row, "url": webhooks.shown(row["url"], in_full=who.may_change)} for row in rows])
+    return listed([{**row, "url": webhooks.mask_url(row["url"], in_full=who.can_change)} for row in rows])
 
 
 @router.get("/api/alerts/{alert:int}", response_model=models.Alert, responses=responses(404))
@@ -127,7 +127,7 @@ async def add_target(request: Request, who: Admin, body: NewTarget) -> Response:
     async with change(request, who) as deed:
         done = await control.add_target(deed.conn, body.url, by=deed.by, severity=body.severity)
         await deed.note(
-            "alert.add_target", "target", done["id"], url=webhooks.shown(done["url"]), severity=body.severity
+            "alert.add_target", "target", done["id"], url=webhooks.mask_url(done["url"]), severity=body.severity
         )
     return reply(done, 201)
 
@@ -137,5 +137,5 @@ async def remove_target(request: Request, who: Admin, target: PathId) -> Respons
     """A webhook that is told no more."""
     async with change(request, who) as deed:
         url = await control.remove_target(deed.conn, target)
-        await deed.note("alert.remove_target", "target", target, url=webhooks.shown(url))
+        await deed.note("alert.remove_target", "target", target, url=webhooks.mask_url(url))
     return reply({"id": target, "url": url})

@@ -199,7 +199,7 @@ class JobStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class RuleInput:
     """All that the rules look at."""
 
     visits: float = 0.0
@@ -231,37 +231,37 @@ class Facts:
     """Which of the configured services answer."""
 
 
-def judge(facts: Facts, limits: Limits = USUAL) -> list[Finding]:
+def evaluate_rules(facts: RuleInput, limits: Limits = USUAL) -> list[Finding]:
     """Everything that is not good."""
     return [
         *error_rate(facts, limits),
         *success_rate(facts, limits),
         *frontier_backlog(facts, limits),
-        *worker_silent(facts),
+        *check_stale_workers(facts),
         *worker_paused(facts),
-        *few_proxies(facts, limits),
+        *check_proxy_count(facts, limits),
         *proxies_failing(facts, limits),
         *parse_drop(facts, limits),
         *disk_low(facts, limits),
-        *duty_failing(facts),
-        *duty_late(facts),
+        *check_failed_jobs(facts),
+        *check_late_jobs(facts),
         *dead_letters(facts),
-        *search_refused(facts),
-        *crawl_stalled(facts),
-        *service_away(facts),
+        *check_search_rejects(facts),
+        *check_crawl_progress(facts),
+        *check_service_health(facts),
     ]
 
 
-def error_rate(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
+def error_rate(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
     """The share of visits that were answered with 4xx or 5xx, or not at all."""
     if facts.visits >= FEWEST_VISITS:
         rate = (facts.refused + facts.unanswered) / facts.visits
         how = f"{facts.refused:,.0f} were answered with 4xx or 5xx, {facts.unanswered:,.0f} not at all"
         says = f"{rate:.0%} of {facts.visits:,.0f} visits failed: {how}."
-        yield from _above("error_rate", "", rate, (limits.error_rate, NEARLY), says)
+        yield from _check_threshold("error_rate", "", rate, (limits.error_rate, NEARLY), says)
 
 
-def success_rate(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
+def success_rate(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
     """Whatever the reason: a crawl that brings hardly any page is worth a look."""
     if facts.succeeded is None or facts.visits < FEWEST_VISITS:
         return
@@ -273,7 +273,7 @@ def success_rate(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
         yield Finding("success_rate", "", Level.BETWEEN, rate, says)
 
 
-def frontier_backlog(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
+def frontier_backlog(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
     """By how much it grew in a minute, over the samples there are."""
     if len(facts.frontier) < 2:
         return
@@ -283,10 +283,10 @@ def frontier_backlog(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
         return
     growth = (new / old) ** (1 / minutes) - 1
     says = f"The frontier grew by {growth:.0%} a minute, to {new:,.0f} pages."
-    yield from _above("frontier_backlog", "", growth, (limits.frontier_growth, HALF), says)
+    yield from _check_threshold("frontier_backlog", "", growth, (limits.frontier_growth, HALF), says)
 
 
-def worker_silent(facts: Facts) -> Iterator[Finding]:
+def check_stale_workers(facts: RuleInput) -> Iterator[Finding]:
     """Workers without a heartbeat, one finding per host."""
     for host in facts.workers:
         names = ", ".join(map(str, host.workers[:10]))
@@ -295,7 +295,7 @@ def worker_silent(facts: Facts) -> Iterator[Finding]:
         yield Finding("worker_silent", host.host, Level.BAD, len(host.workers), says)
 
 
-def worker_paused(facts: Facts) -> Iterator[Finding]:
+def worker_paused(facts: RuleInput) -> Iterator[Finding]:
     """One finding for each reason, whichever workers it concerns."""
     for pause in facts.paused:
         names = ", ".join(map(str, pause.workers[:10]))
@@ -304,7 +304,7 @@ def worker_paused(facts: Facts) -> Iterator[Finding]:
         yield Finding("worker_paused", pause.reason, Level.BAD, len(pause.workers), says)
 
 
-def few_proxies(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
+def check_proxy_count(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
     """Only domains that are asked through proxies at all."""
     for pool in facts.pools:
         if pool.active < limits.fewest_proxies:
@@ -312,16 +312,16 @@ def few_proxies(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
             yield Finding("few_proxies", pool.domain, Level.BAD, pool.active, says)
 
 
-def proxies_failing(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
+def proxies_failing(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
     """The share of a domain's requests that failed at its proxies."""
     for pool in facts.pools:
         if pool.requests >= FEWEST_REQUESTS:
             rate = pool.failed / pool.requests
             says = f"{rate:.0%} of {pool.requests:,} requests to {pool.domain} failed at its proxies."
-            yield from _above("proxies_failing", pool.domain, rate, (limits.proxy_failures, HALF), says)
+            yield from _check_threshold("proxies_failing", pool.domain, rate, (limits.proxy_failures, HALF), says)
 
 
-def parse_drop(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
+def parse_drop(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
     """Against the week before, in points."""
     for parser in facts.parsers:
         if min(parser.attempts, parser.attempts_before) >= FEWEST_REQUESTS:
@@ -329,10 +329,10 @@ def parse_drop(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
             says = (
                 f"{now:.0%} of the products of {parser.domain} could be read; in the week before it were {before:.0%}."
             )
-            yield from _above("parse_drop", parser.domain, before - now, (limits.parse_drop, HALF), says)
+            yield from _check_threshold("parse_drop", parser.domain, before - now, (limits.parse_drop, HALF), says)
 
 
-def disk_low(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
+def disk_low(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
     for disk in facts.disks:
         share = disk.free_bytes / disk.total_bytes if disk.total_bytes else 0.0
         is_bad = share < limits.disk_free or disk.free_bytes < limits.disk_free_bytes
@@ -341,20 +341,20 @@ def disk_low(facts: Facts, limits: Limits = USUAL) -> Iterator[Finding]:
             yield Finding("disk_low", disk.path, Level.BAD if is_bad else Level.BETWEEN, share, says)
 
 
-def duty_failing(facts: Facts) -> Iterator[Finding]:
+def check_failed_jobs(facts: RuleInput) -> Iterator[Finding]:
     for duty in facts.duties:
         if duty.error is not None:
             yield Finding("duty_failing", duty.name, Level.BAD, 1, f"The duty {duty.name} failed: {duty.error}")
 
 
-def duty_late(facts: Facts) -> Iterator[Finding]:
+def check_late_jobs(facts: RuleInput) -> Iterator[Finding]:
     for duty in facts.duties:
         if duty.late_s > max(LATE_S, LATE_PERIODS * duty.every_s):
             says = f"The duty {duty.name} has been due for {duty.late_s / 60:,.0f} minutes."
             yield Finding("duty_late", duty.name, Level.BAD, duty.late_s, says)
 
 
-def dead_letters(facts: Facts) -> Iterator[Finding]:
+def dead_letters(facts: RuleInput) -> Iterator[Finding]:
     for what, number in facts.dead.items():
         if number:
             says = f"{number:,} {what} failed for good in the last hour."
@@ -363,14 +363,14 @@ def dead_letters(facts: Facts) -> Iterator[Finding]:
             yield Finding("dead_letters", what, Level.BAD, number, says)
 
 
-def search_refused(facts: Facts) -> Iterator[Finding]:
+def check_search_rejects(facts: RuleInput) -> Iterator[Finding]:
     """They are sent again when they change, or when the index is made anew: it stays until somebody does something."""
     if facts.unsearchable:
         says = f"The search server would not take {facts.unsearchable:,} documents; the last: {facts.refusal[:200]}"
         yield Finding("search_refused", "", Level.BAD, facts.unsearchable, says.rstrip(". ") + ".")
 
 
-def crawl_stalled(facts: Facts) -> Iterator[Finding]:
+def check_crawl_progress(facts: RuleInput) -> Iterator[Finding]:
     if facts.stalled:
         yield Finding("crawl_stalled", "", Level.BAD, facts.stalled, f"{facts.stall}.")
 
@@ -382,13 +382,13 @@ SERVICES: Mapping[str, str] = {
 }
 
 
-def service_away(facts: Facts) -> Iterator[Finding]:
+def check_service_health(facts: RuleInput) -> Iterator[Finding]:
     for name, answers in facts.services.items():
         if not answers:
             yield Finding("service_away", name, Level.BAD, 1, SERVICES[name])
 
 
-def _above(rule: str, subject: str, value: float, limit: tuple[float, float], says: str) -> Iterator[Finding]:
+def _check_threshold(rule: str, subject: str, value: float, limit: tuple[float, float], says: str) -> Iterator[Finding]:
     """Bad above the limit, good below a part of it."""
     most, part = limit
     if value > most:

@@ -143,14 +143,14 @@ def list_rules() -> list[Row]:
     ]
 
 
-async def note_absence(conn: Any, *, away_s: float, by: str, reason: str | None = None) -> int | None:
+async def record_unavailable(conn: Any, *, away_s: float, by: str, reason: str | None = None) -> int | None:
     """The database is back: whoever saw that it was away writes it down, once for all of them."""
     if away_s < LEAST_AWAY_S:
         return None
     message = f"The database did not answer for {away_s:,.0f} seconds."
     if reason is not None:
         message = f"The database took no writes for {away_s:,.0f} seconds: {reason[:300]}."
-    alert = await store.note_absence(conn, away_s=away_s, message=message, by=by)
+    alert = await store.record_unavailable(conn, away_s=away_s, message=message, by=by)
     if alert is not None:
         await store.tell(conn, [alert], "resolved", webhooks.add)
         log().error(f"alert: {message}", action="alert.raised", rule="database_away", alert=alert)

@@ -39,12 +39,12 @@ class Services:
     async def is_redis_up(self) -> bool | None:
         if self.redis is None:
             return None
-        from forager.cache.server import AwayError
+        from forager.cache.server import RedisUnavailableError
 
         try:
             async with asyncio.timeout(WITHIN_S):
                 await self.redis.ask(lambda client: client.ping(), retries=0)
-        except (AwayError, TimeoutError):
+        except (RedisUnavailableError, TimeoutError):
             return False
         return True
 
@@ -62,7 +62,7 @@ class Services:
         """As the scheduler found it, which reads the queues: a connection of our own would take seconds to fail."""
         if not self.has_broker:
             return None
-        silent_s = await queue.silent_s(conn)
+        silent_s = await queue.seconds_since_poll(conn)
         return silent_s is not None and silent_s <= BROKER_LATE_S
 
 

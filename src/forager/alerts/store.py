@@ -60,10 +60,10 @@ async def raise_all(conn: Any, findings: Sequence[Finding]) -> list[Row]:
     return [dict(row) for row in rows]
 
 
-async def see_again(conn: Any, found: Mapping[int, Finding]) -> None:
+async def update_open_alerts(conn: Any, found: Mapping[int, Finding]) -> None:
     if found:
         messages, values = [each.message for each in found.values()], [float(each.value) for each in found.values()]
-        await conn.execute(SQL["see_again"], list(found), messages, values)
+        await conn.execute(SQL["update_open_alerts"], list(found), messages, values)
 
 
 async def tell(conn: Any, alerts: Sequence[int], event: str, put: Put) -> None:
@@ -72,8 +72,10 @@ async def tell(conn: Any, alerts: Sequence[int], event: str, put: Put) -> None:
         await put(conn, row["url"], json.loads(row["payload"]))
 
 
-async def silent_workers(conn: Any, *, silent_s: float, remembered_s: float, unnoticed_s: float) -> list[StaleWorkers]:
-    rows = await conn.fetch(SQL["silent_workers"], silent_s, remembered_s, unnoticed_s)
+async def list_stale_workers(
+    conn: Any, *, silent_s: float, remembered_s: float, unnoticed_s: float
+) -> list[StaleWorkers]:
+    rows = await conn.fetch(SQL["list_stale_workers"], silent_s, remembered_s, unnoticed_s)
     return [StaleWorkers(*row) for row in rows]
 
 
@@ -81,26 +83,26 @@ async def paused_workers(conn: Any) -> list[PausedWorkers]:
     return [PausedWorkers(*row) for row in await conn.fetch(SQL["paused_workers"])]
 
 
-async def pool_facts(conn: Any, *, since_s: float) -> list[PoolStats]:
-    return [PoolStats(*row) for row in await conn.fetch(SQL["pool_facts"], since_s)]
+async def get_pool_stats(conn: Any, *, since_s: float) -> list[PoolStats]:
+    return [PoolStats(*row) for row in await conn.fetch(SQL["get_pool_stats"], since_s)]
 
 
-async def parse_facts(conn: Any) -> list[ParseStats]:
-    return [ParseStats(*row) for row in await conn.fetch(SQL["parse_facts"])]
+async def get_parse_stats(conn: Any) -> list[ParseStats]:
+    return [ParseStats(*row) for row in await conn.fetch(SQL["get_parse_stats"])]
 
 
-async def duty_facts(conn: Any) -> list[JobStatus]:
-    return [JobStatus(*row) for row in await conn.fetch(SQL["duty_facts"])]
+async def get_job_status(conn: Any) -> list[JobStatus]:
+    return [JobStatus(*row) for row in await conn.fetch(SQL["get_job_status"])]
 
 
-async def dead_letters(conn: Any, *, since_s: float) -> dict[str, int]:
-    return dict(await fetch_one(conn, SQL["dead_letters"], since_s))
+async def count_dead(conn: Any, *, since_s: float) -> dict[str, int]:
+    return dict(await fetch_one(conn, SQL["count_dead"], since_s))
 
 
-async def note_absence(conn: Any, *, away_s: float, message: str, by: str) -> int | None:
+async def record_unavailable(conn: Any, *, away_s: float, message: str, by: str) -> int | None:
     """None: somebody else noted it."""
     await conn.execute(SQL["take_turn"])
-    alert: int | None = await conn.fetchval(SQL["note_absence"], away_s, message, by, SAME_ABSENCE_S)
+    alert: int | None = await conn.fetchval(SQL["record_unavailable"], away_s, message, by, SAME_ABSENCE_S)
     return alert
 
 

@@ -19,12 +19,12 @@ from starlette.exceptions import HTTPException
 
 from forager.accounts.credentials import is_csrf_token
 from forager.accounts.errors import MustWaitError, TooManyLoginsError, WrongPasswordError
-from forager.accounts.identity import Role, Scope, Who, nobody
-from forager.accounts.limiter import Ledger
+from forager.accounts.identity import Identity, Role, Scope, anon_identity
+from forager.accounts.limiter import SharedCounter
 from forager.accounts.session_cache import SessionCache
-from forager.api.authentication import PROBED, SCRAPED, Gate
+from forager.api.authentication import PROBED, SCRAPED, AuthBackend
 from forager.api.caller import SECURE_COOKIE, Site, site_of
-from forager.api.problems import type_of
+from forager.api.errors import type_of
 from forager.db.pool import CONNECTION_LOST
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ __all__ = [
     "DOORS",
     "Admin",
     "Anyone",
+    "ApiError",
+    "Identity",
     "Keeper",
-    "Refusal",
     "Role",
     "Scope",
     "Seeding",
     "User",
-    "Who",
     "gate_of",
     "install_errors",
     "open_gate",
@@ -55,7 +55,7 @@ COOKIE = Security(APIKeyCookie(name=SECURE_COOKIE, scheme_name="session", auto_e
 BEARER = Security(HTTPBearer(scheme_name="token", description="A token, `fgr_…`.", auto_error=False))
 
 
-class Refusal(HTTPException):
+class ApiError(HTTPException):
     """Becomes problem+json by the handler of `install_errors`."""
 
     def __init__(
@@ -67,26 +67,26 @@ class Refusal(HTTPException):
         self.members |= members
 
 
-def unknown() -> Refusal:
-    return Refusal(401, WHO_ARE_YOU, "unauthenticated", {"WWW-Authenticate": 'Bearer realm="forager"'})
+def unknown() -> ApiError:
+    return ApiError(401, WHO_ARE_YOU, "unauthenticated", {"WWW-Authenticate": 'Bearer realm="forager"'})
 
 
-def forbidden(error: str = NOT_YOURS) -> Refusal:
-    return Refusal(403, error, "foreign_request" if error == FOREIGN else "forbidden")
+def forbidden(error: str = NOT_YOURS) -> ApiError:
+    return ApiError(403, error, "foreign_request" if error == FOREIGN else "forbidden")
 
 
-def too_many(wait_s: int, detail: str = TOO_MANY) -> Refusal:
-    refusal = Refusal(429, TOO_MANY, "rate_limited", {"Retry-After": str(wait_s)}, retryAfter=wait_s)
+def too_many(wait_s: int, detail: str = TOO_MANY) -> ApiError:
+    refusal = ApiError(429, TOO_MANY, "rate_limited", {"Retry-After": str(wait_s)}, retryAfter=wait_s)
     refusal.members["detail"] = detail
     return refusal
 
 
 def install_errors(app: FastAPI) -> None:
-    for kind in (Refusal, WrongPasswordError, MustWaitError, TooManyLoginsError):
-        app.add_exception_handler(kind, answer)
+    for kind in (ApiError, WrongPasswordError, MustWaitError, TooManyLoginsError):
+        app.add_exception_handler(kind, handle_access_error)
 
 
-async def answer(request: Request, error: Exception) -> Response:
+async def handle_access_error(request: Request, error: Exception) -> Response:
     """As problem+json."""
     error = _to_http_error(error)
     if error.status_code == 403 and (who := getattr(request.state, "who", None)) is not None:
@@ -96,38 +96,38 @@ async def answer(request: Request, error: Exception) -> Response:
     return Response(orjson.dumps(document), error.status_code, headers, "application/problem+json")
 
 
-def _to_http_error(error: Exception) -> Refusal:
+def _to_http_error(error: Exception) -> ApiError:
     match error:
         case WrongPasswordError():
-            return Refusal(401, str(error), "wrong_password")
+            return ApiError(401, str(error), "wrong_password")
         case MustWaitError():
             return too_many(error.wait_s, str(error))
         case TooManyLoginsError():
-            return Refusal(503, str(error), "busy", {"Retry-After": BUSY_FOR_S})
+            return ApiError(503, str(error), "busy", {"Retry-After": BUSY_FOR_S})
         case _:
-            assert isinstance(error, Refusal)
+            assert isinstance(error, ApiError)
             return error
 
 
 @contextlib.asynccontextmanager
 async def open_gate(
-    app: FastAPI, forager: "Forager", ledgers: Sequence[Ledger] = (), vouching: SessionCache | None = None
+    app: FastAPI, forager: "Forager", ledgers: Sequence[SharedCounter] = (), vouching: SessionCache | None = None
 ) -> AsyncIterator[None]:
     """In the app's lifespan: what recognises and counts."""
-    gate = Gate(forager.pool, forager.settings, ledgers, vouching)
+    gate = AuthBackend(forager.pool, forager.settings, ledgers, vouching)
     app.state.gate = gate
     async with gate.open():
         yield
 
 
-def gate_of(request: Request) -> Gate:
-    found: Gate = request.app.state.gate
+def gate_of(request: Request) -> AuthBackend:
+    found: AuthBackend = request.app.state.gate
     return found
 
 
-async def enter(request: Request) -> Who:
+async def enter(request: Request) -> Identity:
     """Returns who asks, recognised and counted once per request: before a large body is read, else by the route."""
-    known: Who | None = getattr(request.state, "who", None)
+    known: Identity | None = getattr(request.state, "who", None)
     if known is not None:
         return known
     gate, is_change = gate_of(request), request.method not in SAFE
@@ -136,7 +136,7 @@ async def enter(request: Request) -> Who:
     except CONNECTION_LOST:
         if request.scope["path"] not in {PROBED, SCRAPED}:
             raise
-        who, secret = nobody(), None  # they say themselves what is down
+        who, secret = anon_identity(), None  # they say themselves what is down
         request.state.is_away = True
     request.state.who, request.state.session_secret = who, secret
     if wait_s := await gate.count(who, request):
@@ -144,12 +144,12 @@ async def enter(request: Request) -> Who:
     return who
 
 
-def is_away(request: Request) -> bool:
+def is_database_unavailable(request: Request) -> bool:
     """Nobody could be recognised, because the database does not answer; what is asked for tells nothing but that."""
     return getattr(request.state, "is_away", False)
 
 
-async def anyone(request: Request) -> Who:
+async def allow_any(request: Request) -> Identity:
     """Also whoever is not signed in. A page of another site cannot make a browser sign in, or out."""
     who = await enter(request)
     if request.method not in SAFE and who.via != "token" and _site(request) is Site.FOREIGN:
@@ -157,37 +157,37 @@ async def anyone(request: Request) -> Who:
     return who
 
 
-async def user(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Who:
+async def user(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Identity:
     who = await enter(request)
-    if who.role is Role.ANONYMOUS and not is_away(request):
+    if who.role is Role.ANONYMOUS and not is_database_unavailable(request):
         raise unknown()
     if request.method not in SAFE and who.via == "session":
         _reject_foreign(request)
     return who
 
 
-async def admin(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Who:
+async def admin(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Identity:
     who = await user(request)
-    if not who.may_change:
+    if not who.can_change:
         raise forbidden()
     return who
 
 
-async def keeper(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Who:
+async def keeper(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Identity:
     who = await user(request)
-    if not who.may_manage:
+    if not who.can_manage:
         raise forbidden()
     return who
 
 
-async def seeding(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Who:
+async def seeding(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER) -> Identity:
     who = await admin(request)
     if wait_s := await gate_of(request).count_seeds(who, request):
         raise too_many(wait_s)
     return who
 
 
-DOORS: tuple[Callable[[Request], Awaitable[Who]], ...] = (anyone, user, admin, keeper, seeding)
+DOORS: tuple[Callable[[Request], Awaitable[Identity]], ...] = (allow_any, user, admin, keeper, seeding)
 """All there are. Each asks nothing but the request; the other parameters tell the document how to sign in."""
 
 
@@ -198,7 +198,7 @@ def _reject_foreign(request: Request) -> None:
         raise forbidden(FOREIGN)
 
 
-def reject_cross_site(request: Request, who: Who) -> None:
+def reject_cross_site(request: Request, who: Identity) -> None:
     """For reads that stay open: a page of another site may not listen by somebody's cookie."""
     told = request.headers.get("sec-fetch-site")
     if who.via == "session" and told != "none" and _site(request) is Site.FOREIGN:
@@ -209,10 +209,10 @@ def _site(request: Request) -> Site:
     return site_of(request.headers, gate_of(request).public_url)
 
 
-Anyone = Annotated[Who, Depends(anyone)]
-User = Annotated[Who, Depends(user)]
-Admin = Annotated[Who, Depends(admin)]
-Seeding = Annotated[Who, Depends(seeding)]
+Anyone = Annotated[Identity, Depends(allow_any)]
+User = Annotated[Identity, Depends(user)]
+Admin = Annotated[Identity, Depends(admin)]
+Seeding = Annotated[Identity, Depends(seeding)]
 """An admin who injects seeds, at most ten times a minute."""
-Keeper = Annotated[Who, Depends(keeper)]
+Keeper = Annotated[Identity, Depends(keeper)]
 """An admin who may change accounts: not with a token of scope write."""

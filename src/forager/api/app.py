@@ -11,12 +11,13 @@ from fastapi.exceptions import RequestValidationError
 from starlette.routing import BaseRoute
 
 from forager import __version__, dashboard
-from forager.api import access, problems, routes
+from forager.api import access, routes
+from forager.api import errors as problems
 from forager.api.body_limit import BodyLimit
 from forager.api.compress import Compress
 from forager.api.middleware import RequestMiddleware
 from forager.api.openapi import NONE, Parameters, name_route, parameters_of, write
-from forager.api.read_pool import Desk
+from forager.api.read_pool import ReadPool
 from forager.api.read_routes import read_routes
 from forager.api.static_files import Site
 from forager.api.write_probe import WriteProbe
@@ -147,7 +148,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
                 )
             )
         most = settings.api.database_connections - (settings.api.database_connections + 3) // NOT_FOR_ROUTES
-        app.state.desk = Desk(app.state.forager.pool, most=most)
+        app.state.desk = ReadPool(app.state.forager.pool, most=most)
         app.state.broker = await stack.enter_async_context(open_queue(settings))
         app.state.searching = await stack.enter_async_context(open_searching(settings))
         sharing = await stack.enter_async_context(open_sharing(settings, app.state.forager.pool))

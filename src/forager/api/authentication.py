@@ -17,13 +17,13 @@ from forager import clock
 from forager.accounts import session_cache, store
 from forager.accounts.credentials import LONGEST, TOKEN_PREFIX, hash_of
 from forager.accounts.errors import MustWaitError
-from forager.accounts.identity import Role, Scope, Who, nobody
-from forager.accounts.limiter import Ledger, Limiter
+from forager.accounts.identity import Identity, Role, Scope, anon_identity
+from forager.accounts.limiter import Limiter, SharedCounter
 from forager.accounts.passwords import Hasher
 from forager.accounts.session_cache import NullCache, SessionCache
 from forager.accounts.sessions import Visitor
 from forager.api.caller import Caller, read_caller, read_networks
-from forager.api.denials import DenialLog
+from forager.api.forbidden_log import ForbiddenLog
 from forager.config.settings import Settings
 
 MOST_REMEMBERED = 10_000
@@ -52,7 +52,7 @@ class Quota:
 
 @dataclass(slots=True)
 class Seen:
-    who: Who
+    who: Identity
     told: bytes
     """A digest of what the database said."""
     asked_at: float
@@ -60,9 +60,9 @@ class Seen:
     """From then on it is not believed without asking."""
 
 
-class Gate:
+class AuthBackend:
     def __init__(
-        self, pool: Any, settings: Settings, ledgers: Sequence[Ledger] = (), others: SessionCache | None = None
+        self, pool: Any, settings: Settings, ledgers: Sequence[SharedCounter] = (), others: SessionCache | None = None
     ) -> None:
         self._pool = pool
         self._others = others or NullCache()
@@ -79,7 +79,7 @@ class Gate:
         self.base_url = settings.api_url
         self.limiter = Limiter(pool, *ledgers)
         self.hasher = Hasher()
-        self.denials = DenialLog(pool)
+        self.denials = ForbiddenLog(pool)
 
     @contextlib.asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -101,7 +101,7 @@ class Gate:
         clean = "".join(each for each in agent if each.isprintable()) if agent else None
         return Visitor(caller.ip, clean, request.cookies.get(caller.cookie_name))
 
-    async def authenticate(self, request: Request, *, is_fresh: bool) -> tuple[Who, str | None]:
+    async def authenticate(self, request: Request, *, is_fresh: bool) -> tuple[Identity, str | None]:
         """Who asks, and the secret of their session if it is one. A token that is given decides alone."""
         caller = self.caller(request)
         header = request.headers.get("authorization")
@@ -109,18 +109,18 @@ class Gate:
             scheme, _, token = header.partition(" ")
             is_token = scheme.lower() == "bearer" and token.startswith(TOKEN_PREFIX)
             who = await self._look_up("token", token.strip(), caller, is_fresh) if is_token else None
-            return who or nobody(caller.ip), None
+            return who or anon_identity(caller.ip), None
         secret = request.cookies.get(caller.cookie_name)
         who = await self._look_up("session", secret, caller, is_fresh) if secret else None
-        return (who, secret) if who else (nobody(caller.ip), None)
+        return (who, secret) if who else (anon_identity(caller.ip), None)
 
-    async def count(self, who: Who, request: Request) -> int:
+    async def count(self, who: Identity, request: Request) -> int:
         return await self._take(request, *self._quota(who, request))
 
-    async def count_seeds(self, who: Who, request: Request) -> int:
+    async def count_seeds(self, who: Identity, request: Request) -> int:
         return await self._take(request, "seeds", f"seeds:{who.user_id}", self._seeds)
 
-    def _quota(self, who: Who, request: Request) -> tuple[str, str, int]:
+    def _quota(self, who: Identity, request: Request) -> tuple[str, str, int]:
         """The name of the policy, whom a request counts against, and how many a minute."""
         path, limit = request.scope["path"], self._limits[who.role]
         if who.user_id is not None and path.endswith(PICTURE):
@@ -144,12 +144,12 @@ class Gate:
         """After a change of accounts, in this process at once."""
         self._seen.clear()
 
-    async def invalidate_all(self) -> None:
+    async def clear_shared_cache(self) -> None:
         """The same, until it holds in every process."""
         self.forget()
         await session_cache.wait_for_expiry()
 
-    async def _look_up(self, via: str, secret: str, caller: Caller, is_fresh: bool) -> Who | None:
+    async def _look_up(self, via: str, secret: str, caller: Caller, is_fresh: bool) -> Identity | None:
         """An address that showed too many wrong ones costs the database nothing more, but whoever is known here passes:
         wrong ones are counted apart, so that other strangers at the same address keep nobody out."""
         key = f"{via} {caller.ip} {secret}"
@@ -177,7 +177,7 @@ class Gate:
             self._seen.pop(key, None)
             await self.limiter.take(guesses, self._limits[Role.ANONYMOUS])
             return None
-        who, told = _who(row, via, caller.ip), hashlib.sha256(repr(tuple(row)).encode()).digest()
+        who, told = _build_identity(row, via, caller.ip), hashlib.sha256(repr(tuple(row)).encode()).digest()
         if len(self._seen) >= MOST_REMEMBERED:
             self._seen.clear()
         self._seen[key] = Seen(who, told, now, now + session_cache.REMEMBERED_S)
@@ -186,8 +186,8 @@ class Gate:
         return who
 
 
-def _who(row: Any, via: str, ip: str) -> Who:
+def _build_identity(row: Any, via: str, ip: str) -> Identity:
     """With a token of scope read even an admin is a user."""
     scope, role = Scope(row["scope"]), Role(row["role"])
     role = Role.USER if scope is Scope.READ else role
-    return Who(row["name"], role, via, row["user_id"], scope, ip, row["id"])
+    return Identity(row["name"], role, via, row["user_id"], scope, ip, row["id"])

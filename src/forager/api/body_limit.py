@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forager.accounts.errors import MustWaitError
 from forager.accounts.identity import Role
-from forager.api.access import SAFE, Refusal, answer, enter, unknown
+from forager.api.access import SAFE, ApiError, enter, handle_access_error, unknown
 from forager.api.middleware import drain
 from forager.db.pool import CONNECTION_LOST
 
@@ -31,8 +31,8 @@ class BodyLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] not in SAFE and is_large(Headers(scope=scope)):
             request = Request(scope)
-            if (reason := await _why_not(request)) is not None:
-                refusal = await answer(request, reason)
+            if (reason := await _check_request(request)) is not None:
+                refusal = await handle_access_error(request, reason)
                 refusal.headers["Connection"] = "close"
                 if should_drain(request.headers):  # a client that still sends would not hear why it is refused
                     with contextlib.suppress(HTTPException):
@@ -55,12 +55,12 @@ def is_large(headers: Headers) -> bool:
     return not told.isdecimal() or int(told) > LARGE_BYTES
 
 
-async def _why_not(request: Request) -> Exception | None:
+async def _check_request(request: Request) -> Exception | None:
     """None: it is somebody we know; the route finds who it is in the request and does not count it again."""
     try:
         who = await enter(request)
     except CONNECTION_LOST:
         return None  # the route says that the database is away
-    except (Refusal, MustWaitError) as error:
+    except (ApiError, MustWaitError) as error:
         return error
     return unknown() if who.role is Role.ANONYMOUS else None

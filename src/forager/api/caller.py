@@ -54,9 +54,9 @@ def read_networks(texts: Sequence[str]) -> tuple[Network, ...]:
 
 def read_caller(peer: str | None, scheme: str, headers: Headers, trusted: Sequence[Network]) -> Caller:
     """`peer` is who connected to us; None: through a Unix socket, so from this machine."""
-    ip = _spell(peer or LOCAL)
+    ip = _normalize_ip(peer or LOCAL)
     if trusted and _is_in(ip, trusted):
-        ip = _behind(_all(headers, "x-forwarded-for"), ip, trusted)
+        ip = _find_client_ip(_all(headers, "x-forwarded-for"), ip, trusted)
         scheme = (_all(headers, "x-forwarded-proto") or [scheme])[-1].lower()
     is_within = ip_of(ip).is_loopback and host_of(headers.get("host", "")) in LOOPBACK_HOSTS
     return Caller(ip, scheme == "https" or not is_within)
@@ -136,7 +136,7 @@ def _is_address(host: str) -> bool:
 
 def _peer(scope: MutableMapping[str, Any]) -> str:
     client = scope.get("client")
-    return _spell(client[0] if client else LOCAL)
+    return _normalize_ip(client[0] if client else LOCAL)
 
 
 def _all(headers: Headers, name: str) -> list[str]:
@@ -182,7 +182,7 @@ def ip_of(text: str) -> Address:
     return mapped or found
 
 
-def _spell(text: str) -> str:
+def _normalize_ip(text: str) -> str:
     return str(ip_of(text))
 
 
@@ -190,11 +190,11 @@ def _is_in(ip: str, networks: Sequence[Network]) -> bool:
     return any(ip_of(ip) in network for network in networks)
 
 
-def _behind(hops: Sequence[str], peer: str, trusted: Sequence[Network]) -> str:
+def _find_client_ip(hops: Sequence[str], peer: str, trusted: Sequence[Network]) -> str:
     """From the right, the first address that is no trusted proxy: whatever stands left of it may be invented."""
     ip = peer
     for hop in reversed(hops[-MOST_HOPS:]):
-        ip = _spell(_without_port(hop))
+        ip = _normalize_ip(_without_port(hop))
         if not _is_in(ip, trusted):
             break
     return ip

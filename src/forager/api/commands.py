@@ -47,12 +47,12 @@ def api(
 
 async def _serve(settings: "Settings", inherited: int | None, *, is_attached: bool) -> None:
     from forager.engine.stop import StopRequest
-    from forager.runtime.server import adopt, bind_many
+    from forager.runtime.server import bind_many, inherit_socket
 
     stop = StopRequest()
     _listen(stop, is_attached=is_attached)
     if inherited is not None:
-        with adopt(inherited) as listening:
+        with inherit_socket(inherited) as listening:
             return await _serve_on(listening, settings, stop, is_greeting=False)
     with bind_many(settings.api.host, settings.api.port, settings.api.processes) as sockets:
         settings = settings.replace(api_port=sockets[0].getsockname()[1])
@@ -74,7 +74,7 @@ async def _serve_on(listening: "socket", settings: "Settings", stop: "StopReques
         statement_limit_s=settings.api.statement_timeout,
     ) as forager:
         if is_greeting:
-            await _greet(forager)
+            await _print_startup(forager)
         application = create_app(settings, forager=forager)
         await serve(application, listening, stop, limits=limits_of(settings), on_stop=application.state.live.close)
 
@@ -88,11 +88,11 @@ async def _keep_many(sockets: "list[socket]", settings: "Settings", stop: "StopR
 
     async with open_forager(settings, application="forager api", connections=1) as forager:
         if is_greeting:
-            await _greet(forager)
+            await _print_startup(forager)
         await asyncio.gather(*(child.keep(stop) for child in children(settings, sockets)))
 
 
-async def _greet(forager: "Forager") -> None:
+async def _print_startup(forager: "Forager") -> None:
     from forager.accounts.service import first_admin_link
 
     output.say(f"Serving {forager.database.description} on {forager.settings.api_url}; Ctrl-C ends it.")

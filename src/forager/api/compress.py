@@ -58,7 +58,7 @@ ENCODERS: Mapping[str, Callable[[], Encoder]] = {"zstd": Zstd, "br": Brotli, "gz
 """The best one first, among those a client likes as much."""
 
 
-def choose(accepted: str) -> str | None:
+def select_encoding(accepted: str) -> str | None:
     """The coding for a client that accepts these; None: as it is."""
     weights = dict(_read_weight(each) for each in accepted.lower().split(",") if each.strip())
     others = weights.get("*", 0.0)
@@ -85,7 +85,7 @@ class Compress:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] not in SAFE or scope["path"].startswith(SECRET):
             return await self._app(scope, receive, send)
-        coding = choose(Headers(scope=scope).get("accept-encoding", ""))
+        coding = select_encoding(Headers(scope=scope).get("accept-encoding", ""))
         return await self._app(scope, receive, _Compressing(send, coding).send)
 
 

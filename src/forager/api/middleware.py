@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forager import clock
 from forager.accounts.request_counter import WINDOW_S
-from forager.api import problems
+from forager.api import errors as problems
 from forager.api.authentication import QUOTAS, Quota
 from forager.api.caller import Network, find_unknown_host, is_tls_for_host, read_networks
 from forager.observe import log
@@ -75,7 +75,7 @@ class RequestMiddleware:
         inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
         try:
             if (stray := find_unknown_host(scope, self._public_url, self._trusted)) is not None:
-                answer = problems.answer(Request(inner), 421, STRAY.format(stray), "unknown_host")
+                answer = problems.build_response(Request(inner), 421, STRAY.format(stray), "unknown_host")
                 return await answer(inner, received, passage.send)
             await self._app(inner, received, passage.send)
         except _HeadIsEnough:

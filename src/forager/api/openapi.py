@@ -11,7 +11,7 @@ from fastapi.params import Query
 from fastapi.routing import APIRoute
 
 from forager.api import schemas
-from forager.api.problems import Problem, build_error_spec
+from forager.api.errors import Problem, build_error_spec
 
 TAGS = (
     ("system", "Health, workers, timetable, settings, promises, who changed what."),
@@ -57,11 +57,13 @@ def parameters_of(routes: Iterable[APIRoute]) -> dict[tuple[str, str], Parameter
     """What each route takes, by its path and method: as the document has it, but without writing that, which takes a
     second of processor time."""
     return {
-        (route.path_format, method): _take_apart(route.dependant) for route in routes for method in route.methods or ()
+        (route.path_format, method): _get_query_params(route.dependant)
+        for route in routes
+        for method in route.methods or ()
     }
 
 
-def _take_apart(needs: Any) -> Parameters:
+def _get_query_params(needs: Any) -> Parameters:
     found = [each for each in get_flat_params(needs) if isinstance(each.field_info, Query)]
     lists = [each.alias for each in found if get_origin(each.field_info.annotation) in SEVERAL]
     return Parameters(frozenset(each.alias for each in found), frozenset(lists))

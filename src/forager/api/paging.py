@@ -98,7 +98,9 @@ def page(request: Request, rows: Sequence[Any], limit: int, order: Order = BY_ID
     return reply({"items": shown, "next": following})
 
 
-def cut(request: Request, lists: Sequence[list[Any]], limit: int, order: Order, ends: Sequence[int]) -> str | None:
+def truncate_lists(
+    request: Request, lists: Sequence[list[Any]], limit: int, order: Order, ends: Sequence[int]
+) -> str | None:
     """Several lists of one answer, each with one column of the order and asked for as above: they are cut here, and
     what is answered is their `next`. The key of one that is at its end is that of `ends`, which nothing comes behind.
     """
@@ -112,7 +114,7 @@ def cut(request: Request, lists: Sequence[list[Any]], limit: int, order: Order, 
     return write(request, last, order)
 
 
-def _whole(value: Any) -> int:
+def _validate_id(value: Any) -> int:
     if type(value) is not int or not -LARGEST_ID <= value <= LARGEST_ID:
         raise ValueError
     return value
@@ -124,7 +126,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _moment(value: Any) -> datetime:
+def _parse_datetime(value: Any) -> datetime:
     moment = datetime.fromisoformat(_text(value))
     if moment.tzinfo is None or not 1970 <= moment.year < 9999:  # ours are not so old, and there is room before them
         raise ValueError
@@ -132,9 +134,9 @@ def _moment(value: Any) -> datetime:
 
 
 _READ: Mapping[str, Callable[[Any], Any]] = {
-    "int": _whole,
+    "int": _validate_id,
     "text": _text,
-    "time": _moment,
+    "time": _parse_datetime,
     "day": lambda value: date.fromisoformat(_text(value)),
     "bytes": lambda value: bytes.fromhex(_text(value)),
 }

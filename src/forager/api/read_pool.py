@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from forager.api.problems import TooManyError
+from forager.api.errors import TooManyError
 
 FULL = "All connections to the database are in use; ask again in a moment."
 
@@ -24,7 +24,7 @@ class _Share:
     users: int = 0
 
 
-class Desk:
+class ReadPool:
     def __init__(self, pool: Any, *, most: int) -> None:
         """`most` connections in all, of which one account gets less than half: its slow requests wait for each other,
         and others do not wait for them."""

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from forager.api.errors import PROBLEMS, URN
 from forager.api.openapi import TAGS
-from forager.api.problems import PROBLEMS, URN
 
 Document = dict[str, Any]
 INTRODUCTION = """# The HTTP API
@@ -52,10 +52,10 @@ address.
 
 
 def write(document: Document) -> str:
-    return "\n".join([INTRODUCTION, *_sections(document), *_problems()]) + "\n"
+    return "\n".join([INTRODUCTION, *_sections(document), *_render_error_types()]) + "\n"
 
 
-def _problems() -> Iterator[str]:
+def _render_error_types() -> Iterator[str]:
     yield f"## Problems\n\nThe `type` of an error is `{URN}` and one of these. Sentences may change, these do not.\n"
     yield "| problem | status | when |\n|---|---|---|"
     for problem, says in PROBLEMS.items():

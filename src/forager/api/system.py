@@ -7,13 +7,13 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from forager import __version__
-from forager.api import problems
+from forager.api import errors as problems
 from forager.api import system_schemas as models
 from forager.api.access import Anyone, User
+from forager.api.database import get_forager, look
+from forager.api.errors import TooManyError, responses
 from forager.api.paging import Listed
-from forager.api.problems import TooManyError, responses
 from forager.api.reply import listed, reply
-from forager.api.work import get_forager, look
 from forager.config.settings import FIELDS, SECRETS, Settings, write_value
 from forager.engine.models import describe_pause
 from forager.engine.transaction_retry import AGAIN, AWAY
@@ -25,7 +25,7 @@ from forager.scheduler.store import list_overdue
 from forager.scheduler.text import things
 from forager.search.service import ExternalSearch
 from forager.search.sync import read_sync_status
-from forager.stats.stall import Stall, detect_stall
+from forager.stats.idle_detection import Stall, detect_idle_crawl
 from forager.workers import queries as worker_queries
 
 router = APIRouter(tags=["system"])
@@ -94,7 +94,7 @@ async def _query_with_timeout(request: Request) -> Facts:
     state = request.app.state
     asking: asyncio.Task[Facts] | None = getattr(state, "health_asking", None)
     if asking is None or asking.done():
-        asking = state.health_asking = asyncio.create_task(_ask(request))
+        asking = state.health_asking = asyncio.create_task(_load_health(request))
         asking.add_done_callback(lambda task: None if task.cancelled() else task.exception())
     done, _ = await asyncio.wait({asking}, timeout=HEALTH_S)
     if not done:
@@ -102,12 +102,14 @@ async def _query_with_timeout(request: Request) -> Facts:
     return asking.result()
 
 
-async def _ask(request: Request) -> Facts:
+async def _load_health(request: Request) -> Facts:
     settings = get_forager(request).settings
     async with look(request) as conn:
         numbers = await worker_queries.count_parts(conn, dead_after_s=settings.worker.dead_after)
         jobs = await list_overdue(conn, [job.name for job in enabled_jobs(settings)])
-        stall = await detect_stall(conn, dead_after_s=settings.worker.dead_after, stall_s=settings.alerts.max_idle_time)
+        stall = await detect_idle_crawl(
+            conn, dead_after_s=settings.worker.dead_after, stall_s=settings.alerts.max_idle_time
+        )
         trouble = await request.app.state.write_probe.find_write_error(conn)
     return numbers, jobs, stall, trouble
 
@@ -203,13 +205,13 @@ async def show_settings(request: Request, _who: User) -> Response:
     settings = get_forager(request).settings
     return listed(
         [
-            {"name": path, "value": _shown(path, settings), "description": field.description}
+            {"name": path, "value": _mask_value(path, settings), "description": field.description}
             for path, field in FIELDS.items()
         ]
     )
 
 
-def _shown(path: str, settings: Settings) -> Any:
+def _mask_value(path: str, settings: Settings) -> Any:
     value = settings.get(path)
     if path in SECRETS:
         return MASK if value else None

@@ -49,22 +49,22 @@ def _only_text(value: object) -> object:
     return value
 
 
-def _check_year(value: datetime) -> datetime:
+def _check_date_range(value: datetime) -> datetime:
     """Nothing here is older than the Web; at the edges of time a zone's offset leads out of it."""
     if not FIRST_YEAR <= value.year < 9999:
         raise ValueError(f"its year lies before {FIRST_YEAR} or too far ahead")
     return value
 
 
-def _whole(value: Any) -> Any:
+def _float_to_int(value: Any) -> Any:
     """JSON has one kind of number: 1.0 is the whole number 1."""
     match value:
         case float() if value.is_integer() and abs(value) <= LARGEST_ID:
             return int(value)
         case list():
-            return [_whole(each) for each in value]
+            return [_float_to_int(each) for each in value]
         case dict():
-            return {name: _whole(each) for name, each in value.items()}
+            return {name: _float_to_int(each) for name, each in value.items()}
         case _:
             return value
 
@@ -76,7 +76,7 @@ Reason = Annotated[str, Field(max_length=500), _Clean()]
 Moment = Annotated[
     AwareDatetime,
     BeforeValidator(_only_text),
-    AfterValidator(_check_year),
+    AfterValidator(_check_date_range),
     WithJsonSchema({"type": "string", "format": "date-time", "pattern": "^(19[7-9][0-9]|[2-9][0-9]{3})-"}),
 ]
 Whole = Annotated[int, Strict()]
@@ -104,7 +104,7 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_numbers(cls, content: Any) -> Any:
-        return _whole(content)
+        return _float_to_int(content)
 
 
 class ReasonBody(Body):

@@ -93,7 +93,7 @@ def name_now() -> str:
 async def make(order: BackupOrder, target: Path, *, revision: str) -> Backup:
     """At exactly this path, which must not exist yet."""
     _reject_existing(target)
-    with translate_errors(target, ADVICE), alone(target.parent):
+    with translate_errors(target, ADVICE), lock_folder(target.parent):
         part = target.with_name(target.name + PART)
         try:
             files.remove(part)
@@ -120,10 +120,10 @@ async def _fill(order: BackupOrder, part: Path, target: Path, *, revision: str) 
         gathered.is_stopped = True
         raise
     tables = await dump.verify(part / DUMP, order.server_major)
-    await asyncio.to_thread(_seal, order, part, gathered, revision=revision, tables=tables)
+    await asyncio.to_thread(_write_manifest, order, part, gathered, revision=revision, tables=tables)
 
 
-def _seal(order: BackupOrder, part: Path, gathered: CollectedFiles, *, revision: str, tables: int) -> None:
+def _write_manifest(order: BackupOrder, part: Path, gathered: CollectedFiles, *, revision: str, tables: int) -> None:
     (part / DUMP).chmod(0o600)
     sync_file(part / DUMP)
     write_atomic(part / SETTINGS, order.settings.encode())
@@ -147,7 +147,7 @@ def _seal(order: BackupOrder, part: Path, gathered: CollectedFiles, *, revision:
 
 
 @contextlib.contextmanager
-def alone(folder: Path, lock: str = LOCK) -> Iterator[None]:
+def lock_folder(folder: Path, lock: str = LOCK) -> Iterator[None]:
     """Of two at once in one folder the second is refused; a killed one lets go."""
     make_folder(folder)
     handle = os.open(folder / lock, os.O_RDONLY | os.O_CREAT, 0o600)
@@ -172,14 +172,14 @@ def _reject_existing(target: Path) -> None:
 def read(path: Path) -> Backup:
     """What the manifest says; raises where there is none."""
     try:
-        return understand((path / MANIFEST).read_bytes(), path)
+        return parse_manifest((path / MANIFEST).read_bytes(), path)
     except FileNotFoundError:
         raise NotFoundError(f"{path} is no backup: it has no {MANIFEST}. `forager backups` lists them.") from None
     except NotADirectoryError:
         raise NotFoundError(f"{path} is no backup: it is not a folder.") from None
 
 
-def understand(manifest: bytes, path: Path, url: str | None = None) -> Backup:
+def parse_manifest(manifest: bytes, path: Path, url: str | None = None) -> Backup:
     where = url or path
     try:
         found = json.loads(manifest.decode())
@@ -246,7 +246,7 @@ def _verify_files(backup: Backup) -> list[str]:
 
 def remove_old(folder: Path, *, older_than_s: float) -> list[Path]:
     """Dated backups of this folder that are older, never the newest; and what killed ones left."""
-    with alone(folder):
+    with lock_folder(folder):
         for left in folder.glob(f"forager-*{PART}"):
             files.remove(left)
         since = clock.now() - timedelta(seconds=older_than_s)

@@ -57,7 +57,7 @@ def list_backups(there: BucketFolder) -> list[Backup]:
 
 def read(there: BucketFolder, name: str) -> Backup:
     try:
-        return backup.understand(there.read(f"{name}/{MANIFEST}"), Path(name), f"{there}/{name}")
+        return backup.parse_manifest(there.read(f"{name}/{MANIFEST}"), Path(name), f"{there}/{name}")
     except StoreError as error:
         if error.reason != "missing":
             raise

@@ -5,10 +5,10 @@ import asyncio
 from fastapi import APIRouter, Request, Response
 
 from forager.api.access import User
+from forager.api.database import get_forager
+from forager.api.errors import responses
 from forager.api.paging import Listed
-from forager.api.problems import responses
 from forager.api.reply import listed
-from forager.api.work import get_forager
 from forager.backup import archive as backup
 from forager.backup import schemas as backup_models
 from forager.backup.service import backup_folder

@@ -26,7 +26,7 @@ from forager.db.pool import close, connect
 from forager.db.unfinished import Marker
 from forager.engine.recovery import free_lost
 from forager.errors import ConfigurationError, StoreError
-from forager.explain.check import Verdict, check
+from forager.explain.check import PromiseResult, check
 from forager.observe import log
 from forager.retention import archive_file as cold_file
 from forager.retention.service import cold_folder
@@ -35,7 +35,7 @@ from forager.stats import store as stats
 from forager.storage.body_store import FOLDER as BODIES
 from forager.storage.bucket_folder import BucketFolder
 from forager.storage.factory import bucket_at
-from forager.storage.factory import place_of as place_of_bodies
+from forager.storage.factory import get_location as place_of_bodies
 from forager.storage.files import translate_errors
 from forager.webhooks.delivery import KEY_FILE, key_marks
 
@@ -59,7 +59,7 @@ class Restored:
     backup: Backup
     freed: int
     """Domains that workers of the original held."""
-    verdicts: list[Verdict]
+    verdicts: list[PromiseResult]
     has_new_key: bool
     """Webhooks are signed otherwise than those of the original, and whoever verifies them has to hear of it."""
 
@@ -86,13 +86,13 @@ async def back_up(
     """The backup, and which old ones were removed: only in the folder of backups, and once the new one is whole."""
     order, revision = await _order(settings, dsn, may_link=may_link)
     folder = backup_folder(settings)
-    made = await backup.make(order, _choose(target, folder), revision=revision)
+    made = await backup.make(order, _resolve_target(target, folder), revision=revision)
     gone = await asyncio.to_thread(_remove_old, folder, settings.backup.retention) if target is None else []
     log().info("backup made", action="backup.made", path=str(made.path), removed=len(gone))
     return made, gone
 
 
-def _choose(target: Path | None, folder: Path) -> Path:
+def _resolve_target(target: Path | None, folder: Path) -> Path:
     """A folder that exists gets a dated backup in it; anything else is the backup's own name."""
     if target is None:
         return folder / backup.name_now()
@@ -107,7 +107,7 @@ async def back_up_to_bucket(settings: Settings, dsn: str, url: str) -> tuple[Bac
     """The backup there, and how many files were sent that it did not have yet. Here nothing is kept."""
     there, folder, name = bucket_folder(settings, url), backup_folder(settings), backup.name_now()
     await asyncio.to_thread(there.folders)  # a mistake about the bucket is told before anything is dumped
-    with translate_errors(folder, backup.ADVICE), backup.alone(folder, backup_bucket.LOCK):
+    with translate_errors(folder, backup.ADVICE), backup.lock_folder(folder, backup_bucket.LOCK):
         for left in folder.glob(f"{STAGED}*"):
             backup_files.remove(left)
         order, revision = await _order(settings, dsn, may_link=True)
@@ -148,7 +148,7 @@ async def _copy(settings: Settings, made: Backup) -> str:
         return ""
     there = bucket_folder(settings, settings.backup.bucket)
     try:
-        with backup.alone(made.path.parent, backup_bucket.LOCK):
+        with backup.lock_folder(made.path.parent, backup_bucket.LOCK):
             sent = await _in_thread(partial(backup_bucket.put, made, there, made.path.name))
             old_s = settings.backup.retention
             gone = await asyncio.to_thread(partial(backup_bucket.remove_old, there, older_than_s=old_s))
@@ -302,10 +302,10 @@ async def _note(pool: Any, found: Backup, *, by: str) -> None:
 async def _free_leases(pool: Any) -> int:
     """Workers of the original know nothing of this copy: it is free of them."""
     async with pool.acquire() as conn, conn.transaction():
-        await stats.bury_all_workers(conn)
+        await stats.mark_all_dead(conn)
         return len(await free_lost(conn, dead_after_s=0.0, delay_s=0.0))
 
 
-async def _check(pool: Any, settings: Settings) -> list[Verdict]:
+async def _check(pool: Any, settings: Settings) -> list[PromiseResult]:
     async with pool.acquire() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
         return await check(conn, place_of_bodies(settings), settings.home / cold_file.FOLDER)

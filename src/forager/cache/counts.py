@@ -6,8 +6,8 @@ Where Redis forgets, each process still knows what it knew; where it is away, th
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from forager.cache.namespace import Era
-from forager.cache.server import AwayError, Server
+from forager.cache.namespace import CacheNamespace
+from forager.cache.server import RedisUnavailableError, Server
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -19,7 +19,7 @@ Counts = Mapping[str, Mapping[int, int]]
 
 
 class RedisCounts:
-    def __init__(self, server: Server, era: Era) -> None:
+    def __init__(self, server: Server, era: CacheNamespace) -> None:
         self._server = server
         self._era = era
 
@@ -32,7 +32,7 @@ class RedisCounts:
         names = {subject: prefix + b"r" + subject.encode() for subject in told}
         try:
             return await self._server.ask(lambda client: _exchange(client, told, names, since), retries=0)
-        except AwayError:
+        except RedisUnavailableError:
             return None
 
     async def clear_out(self, before: int) -> None:

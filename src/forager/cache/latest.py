@@ -8,8 +8,8 @@ import math
 from typing import TYPE_CHECKING
 
 from forager import __version__
-from forager.cache.namespace import Era
-from forager.cache.server import AwayError, Server
+from forager.cache.namespace import CacheNamespace
+from forager.cache.server import RedisUnavailableError, Server
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -19,7 +19,7 @@ MAKING_S = 2.0
 
 
 class RedisLatest:
-    def __init__(self, server: Server, era: Era) -> None:
+    def __init__(self, server: Server, era: CacheNamespace) -> None:
         self._server = server
         self._era = era
         self._name = b"l" + __version__.encode()
@@ -32,7 +32,7 @@ class RedisLatest:
             return None
         try:
             return await self._server.ask(lambda client: _read(client, prefix + self._name))
-        except AwayError:
+        except RedisUnavailableError:
             return None
 
     async def should_build(self) -> bool:
@@ -42,7 +42,7 @@ class RedisLatest:
             return True
         try:
             return await self._server.ask(lambda client: _take(client, prefix, self._name), retries=0)
-        except AwayError:
+        except RedisUnavailableError:
             return True
 
     async def put(self, made: bytes, stays_s: float) -> None:
@@ -51,7 +51,7 @@ class RedisLatest:
             return
         try:
             await self._server.ask(lambda client: _put(client, prefix, self._name, made, stays_s))
-        except AwayError:
+        except RedisUnavailableError:
             return
 
 

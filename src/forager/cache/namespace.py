@@ -20,7 +20,7 @@ AGAIN_S = 5.0
 """A database that does not say is not asked before: with one that is frozen every look-up would wait for it."""
 
 
-class Era:
+class CacheNamespace:
     def __init__(self, pool: Any) -> None:
         self._pool = pool
         self._prefix: bytes | None = None

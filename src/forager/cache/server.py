@@ -27,7 +27,7 @@ RESET_S = 10.0
 T = TypeVar("T")
 
 
-class AwayError(Exception):
+class RedisUnavailableError(Exception):
     """Redis does not answer, or not as it should."""
 
 
@@ -51,7 +51,7 @@ class Server:
     async def ask(self, question: "Callable[[Redis], Awaitable[T]]", *, retries: int = RETRIES) -> T:
         """Its answer, or AwayError. What must not be done twice is asked without retries."""
         if self.is_circuit_open:
-            raise AwayError
+            raise RedisUnavailableError
         if self.is_away:
             self._ask_at, retries = clock.monotonic() + RESET_S, 0
         for left in range(retries, -1, -1):
@@ -61,12 +61,12 @@ class Server:
             except self._trouble as error:
                 await self._note_failure(error)
                 if self.is_away or not left:
-                    raise AwayError from error
+                    raise RedisUnavailableError from error
                 await asyncio.sleep(RETRY_AFTER_S)
             else:
                 self._note_success()
                 return answer
-        raise AwayError
+        raise RedisUnavailableError
 
     async def _note_failure(self, error: Exception) -> None:
         was_away = self.is_away
@@ -88,7 +88,7 @@ class Server:
 @contextlib.asynccontextmanager
 async def open_server(url: str) -> AsyncIterator[Server]:
     """Dials when it is first asked: a server that is away is no reason not to start."""
-    redis = _library()
+    redis = _import_redis()
     from redis.asyncio import Redis
     from redis.asyncio.retry import Retry
     from redis.backoff import NoBackoff
@@ -112,7 +112,7 @@ async def open_server(url: str) -> AsyncIterator[Server]:
             await client.aclose()
 
 
-def _library() -> Any:
+def _import_redis() -> Any:
     try:
         import redis
     except ImportError:

@@ -7,8 +7,8 @@ before PostgreSQL was asked: what is told late, by a server that was frozen, has
 
 from typing import TYPE_CHECKING
 
-from forager.cache.namespace import Era
-from forager.cache.server import AwayError, Server
+from forager.cache.namespace import CacheNamespace
+from forager.cache.server import RedisUnavailableError, Server
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -17,7 +17,7 @@ NOTHING = 0.0, None
 
 
 class RedisSessionCache:
-    def __init__(self, server: Server, era: Era, *, lasts_s: float) -> None:
+    def __init__(self, server: Server, era: CacheNamespace, *, lasts_s: float) -> None:
         self._lasts_ms = round(lasts_s * 1000)
         self._server = server
         self._era = era
@@ -28,9 +28,9 @@ class RedisSessionCache:
             return NOTHING
         try:
             told, left_ms, moment = await self._server.ask(
-                lambda client: _hear(client, prefix + b"s" + name), retries=0
+                lambda client: _read_session(client, prefix + b"s" + name), retries=0
             )
-        except AwayError:
+        except RedisUnavailableError:
             return NOTHING
         is_same = bool(known) and told == known and 0 < left_ms <= self._lasts_ms
         return (left_ms / 1000 if is_same else 0.0), moment
@@ -42,11 +42,11 @@ class RedisSessionCache:
         until = moment + self._lasts_ms
         try:
             await self._server.ask(lambda client: client.set(prefix + b"s" + name, known, pxat=until), retries=0)
-        except AwayError:
+        except RedisUnavailableError:
             return
 
 
-async def _hear(client: "Redis", name: bytes) -> tuple[bytes | None, int, int]:
+async def _read_session(client: "Redis", name: bytes) -> tuple[bytes | None, int, int]:
     async with client.pipeline(transaction=False) as pipe:
         pipe.mget([name])
         pipe.pttl(name)

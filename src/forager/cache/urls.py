@@ -8,8 +8,8 @@ import zlib
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from forager.cache.namespace import Era
-from forager.cache.server import AwayError, Server
+from forager.cache.namespace import CacheNamespace
+from forager.cache.server import RedisUnavailableError, Server
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -24,7 +24,7 @@ LENGTH = 12
 
 
 class RedisKnown:
-    def __init__(self, server: Server, era: Era) -> None:
+    def __init__(self, server: Server, era: CacheNamespace) -> None:
         self._server = server
         self._era = era
         self._asked_under: bytes | None = None
@@ -37,7 +37,7 @@ class RedisKnown:
         names = [prefix + b"k" + key for key in keys]
         try:
             values = await self._server.ask(lambda client: _read(client, names))
-        except AwayError:
+        except RedisUnavailableError:
             return {}
         found = {}
         for key, name, value in zip(keys, names, values, strict=True):
@@ -55,11 +55,11 @@ class RedisKnown:
         prefix = self._asked_under
         if prefix is None:
             return
-        values = [(name := prefix + b"k" + key, _seal(name, packed)) for key, packed in pages]
+        values = [(name := prefix + b"k" + key, _add_checksum(name, packed)) for key, packed in pages]
         if values:
             try:
                 await self._server.ask(lambda client: _write(client, values))
-            except AwayError:
+            except RedisUnavailableError:
                 return
 
 
@@ -81,7 +81,7 @@ async def _write(client: "Redis", values: list[tuple[bytes, bytes]]) -> None:
         await pipe.execute()
 
 
-def _seal(name: bytes, packed: int) -> bytes:
+def _add_checksum(name: bytes, packed: int) -> bytes:
     page = packed.to_bytes(8, "big")
     return page + zlib.crc32(page, zlib.crc32(name)).to_bytes(4, "big")
 

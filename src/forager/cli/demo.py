@@ -14,7 +14,7 @@ from forager.cli import format as words
 from forager.cli.flags import Home
 from forager.cli.help import Command
 from forager.cli.playground import require_playground
-from forager.cli.start import ask, begin
+from forager.cli.start import begin, run_query
 from forager.errors import UsageError, UserError
 from forager.runs.commands.crawl import run
 from forager.runs.commands.ending import INTERRUPTED
@@ -64,9 +64,9 @@ def demo(
             raise typer.Exit(INTERRUPTED)
         if web.process.poll() is not None:
             raise UserError("Somebody stopped the demo's web in the middle, so there is nothing to compare; try again.")
-        proof = ask(order, "demo", lambda connection: prove(connection, web, spec, log))
+        proof = run_query(order, "demo", lambda connection: verify_demo(connection, web, spec, log))
     tell(proof, report, order.home, as_json=as_json)
-    raise typer.Exit(0 if proof.is_perfect else 1)
+    raise typer.Exit(0 if proof.is_success else 1)
 
 
 def names_of(web: "Running") -> dict[str, str]:
@@ -103,7 +103,7 @@ def _empty(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-async def prove(connection: Any, web: "Running", spec: RunSpec, log: Path) -> "DemoReport":
+async def verify_demo(connection: Any, web: "Running", spec: RunSpec, log: Path) -> "DemoReport":
     """The database, the playground's log and its answer key side by side."""
     from forager.explain.check import check
     from forager.export.rows import stream_crawl
@@ -148,7 +148,7 @@ def _print_heading(screen: Any, proof: "DemoReport", report: "RunReport") -> Non
     polite = "No forbidden page was asked for: the sites' own log says so."
     rude = f"{words.things(proof.forbidden_requests, 'request')} for forbidden pages: this should not be."
     screen.print()
-    screen.print(Text(sentence, style="bold green" if proof.is_perfect else "bold red"))
+    screen.print(Text(sentence, style="bold green" if proof.is_success else "bold red"))
     screen.print(Text(rude if proof.forbidden_requests else polite))
     kept = "`forager check` finds every promise kept: nothing lost, nothing twice, every counter right."
     screen.print(Text(f"{proof.broken_promises} broken rows in the database." if proof.broken_promises else kept))
@@ -164,7 +164,7 @@ def _print_site(screen: Any, site: "SiteReport") -> None:
     line.append(f"{site.name:<8}", style="bold not dim default")
     line.append(f"{words.count(site.found):>5} of {words.count(site.expected):<5} ", style="not bold default")
     screen.print(line.append(demo_report.STORIES.get(site.name, ""), style="not bold default"))
-    text = Text(demo_report.remark(site), style="dim")
+    text = Text(demo_report.describe_site(site), style="dim")
     screen.print(Padding(text, (0, 0, 0, REMARK_INDENT)) if screen.is_terminal else Text(" " * REMARK_INDENT) + text)
 
 

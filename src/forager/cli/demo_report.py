@@ -74,7 +74,7 @@ class DemoReport:
         return sum(site.forbidden_requests for site in self.sites)
 
     @property
-    def is_perfect(self) -> bool:
+    def is_success(self) -> bool:
         return self.found == self.expected and not self.forbidden_requests and not self.broken_promises
 
 
@@ -129,7 +129,7 @@ def _languages(site: "SiteKey", pages: Mapping[str, Row]) -> Counter[str]:
 
 
 def as_document(report: DemoReport) -> dict[str, Any]:
-    told = {"is_perfect": report.is_perfect, "expected": report.expected, "found": report.found, **asdict(report)}
+    told = {"is_perfect": report.is_success, "expected": report.expected, "found": report.found, **asdict(report)}
     if report.finds is not None:
         told["finds"] = {"products": len(report.finds.products), "images": report.finds.images}
     return told
@@ -145,7 +145,7 @@ def found_in_words(finds: Finds) -> str:
     )
 
 
-def remark(site: SiteReport) -> str:
+def describe_site(site: SiteReport) -> str:
     """What happened there, in a few words; the most telling first."""
     remarks = []
     if site.missing:

@@ -50,7 +50,7 @@ def _two(large: int, large_unit: str, small: int, small_unit: str) -> str:
     return f"{large:,} {large_unit} {small} {small_unit}" if small else f"{large:,} {large_unit}"
 
 
-def age(moment: datetime | None, now: datetime) -> str:
+def format_relative(moment: datetime | None, now: datetime) -> str:
     """`3 m ago`, `in 2 h`; one unit only, since ages are compared by a glance."""
     if moment is None:
         return "–"

@@ -60,7 +60,7 @@ def console(stream: Literal["stdout", "stderr"] = "stdout") -> "Console":
     return Console(file=target, width=width, highlight=False, markup=False, emoji=False, soft_wrap=not target.isatty())
 
 
-def reject_unwritable(path: str) -> None:
+def check_writable(path: str) -> None:
     """Called before anything starts: a crawl of hours must not end at a mistyped folder."""
     if path == "-" or opened_output(path) is not None:
         return
@@ -82,9 +82,9 @@ def open_output(path: str | None) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     assert path is not None
-    reject_unwritable(path)
+    check_writable(path)
     if (handle := opened_output(path)) is not None:
-        with _written_at_the_end(handle) as stream:
+        with _buffer_until_close(handle) as stream:
             yield stream
         return
     if Path(path).exists() and not Path(path).is_file():
@@ -92,12 +92,12 @@ def open_output(path: str | None) -> Iterator[BinaryIO]:
         with open(path, "wb") as stream:
             yield stream
         return
-    with _whole_file(Path(path).resolve()) as stream:
+    with _atomic_file(Path(path).resolve()) as stream:
         yield stream
 
 
 @contextlib.contextmanager
-def _written_at_the_end(handle: int) -> Iterator[BinaryIO]:
+def _buffer_until_close(handle: int) -> Iterator[BinaryIO]:
     """For a file in a folder of root, where no other one can be put beside it: it is filled when all is known."""
     import shutil
     import tempfile
@@ -110,7 +110,7 @@ def _written_at_the_end(handle: int) -> Iterator[BinaryIO]:
 
 
 @contextlib.contextmanager
-def _whole_file(path: Path) -> Iterator[BinaryIO]:
+def _atomic_file(path: Path) -> Iterator[BinaryIO]:
     import tempfile
 
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)

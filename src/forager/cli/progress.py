@@ -15,7 +15,7 @@ LOOK_EVERY_S = 0.2
 OnCount = Callable[[int], None]
 
 
-def sentence(what: str, done: int, expected: int, elapsed_s: float) -> str:
+def format_progress(what: str, done: int, expected: int, elapsed_s: float) -> str:
     """`exporting pages: 120,000 of about 300,000 (40 %, 21,000/s, 9 s left)`; a total that was too low is left out."""
     rate = done / elapsed_s if elapsed_s > 0 else 0.0
     if done > expected or not rate:
@@ -28,7 +28,7 @@ def sentence(what: str, done: int, expected: int, elapsed_s: float) -> str:
 
 
 @contextlib.contextmanager
-def open_meter(what: str, expected: int, *, is_quiet: bool = False) -> Iterator[OnCount]:
+def open_progress(what: str, expected: int, *, is_quiet: bool = False) -> Iterator[OnCount]:
     """On standard error, of which a terminal is told by what it shows, and a log by a line now and then."""
     if is_quiet:
         yield lambda _done: None
@@ -47,6 +47,6 @@ def open_meter(what: str, expected: int, *, is_quiet: bool = False) -> Iterator[
             now = clock.monotonic()
             if now >= next_at:
                 next_at = now + every_s
-                say(sentence(what, done, expected, now - began_at))
+                say(format_progress(what, done, expected, now - began_at))
 
         yield show

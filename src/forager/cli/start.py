@@ -77,11 +77,11 @@ def run_fast(work: Coroutine[Any, Any, T]) -> T:
         return runner.run(work)
 
 
-def ask(settings: "Settings", command: str, question: Callable[[Any], Awaitable[T]]) -> T:
+def run_query(settings: "Settings", command: str, question: Callable[[Any], Awaitable[T]]) -> T:
     """One read-only question to the database, answered from a single snapshot."""
     import asyncio
 
-    return asyncio.run(_ask(settings, command, question))
+    return asyncio.run(_run_query(settings, command, question))
 
 
 class Noted(NamedTuple):
@@ -93,7 +93,7 @@ class Noted(NamedTuple):
     details: Mapping[str, Any] = {}
 
 
-def act(
+def run_action(
     settings: "Settings",
     command: str,
     deed: Callable[[Any], Awaitable[T]],
@@ -166,7 +166,7 @@ def repair(
     return asyncio.run(once())
 
 
-async def _ask(settings: "Settings", command: str, question: Callable[[Any], Awaitable[T]]) -> T:
+async def _run_query(settings: "Settings", command: str, question: Callable[[Any], Awaitable[T]]) -> T:
     from forager.db.database import open_database
     from forager.db.pool import CONNECTION_LOST
 

@@ -51,11 +51,11 @@ def number(title: str) -> Column:
     return Column(title, is_number=True)
 
 
-def wide(title: str) -> Column:
+def wrap_column(title: str) -> Column:
     return Column(title, gives_way=2)
 
 
-def prose(title: str) -> Column:
+def text_column(title: str) -> Column:
     return Column(title, gives_way=1, is_prose=True)
 
 
@@ -66,7 +66,7 @@ def write(columns: Sequence[Column | str], rows: Iterable[Row | Note]) -> None:
     lines = [titles, *(row if isinstance(row, Note) else _cells_of(row) for row in rows)]
     screen = output.console()
     cells = [line for line in lines if not isinstance(line, Note)]
-    widths = lay_out(heads, cells[1:], screen.width if sys.stdout.isatty() else None)
+    widths = compute_widths(heads, cells[1:], screen.width if sys.stdout.isatty() else None)
     for line in lines:
         screen.print(_note(line, screen.width) if isinstance(line, Note) else _line(line, heads, widths))
 
@@ -88,15 +88,15 @@ def _line(row: Sequence[Cell], heads: Sequence[Column], widths: Sequence[int]) -
 def _note(note: Note, width: int) -> "Text":
     from rich.text import Text
 
-    return Text(hang(note.text, width, NOTE_INDENT), style=note.style)
+    return Text(wrap_text(note.text, width, NOTE_INDENT), style=note.style)
 
 
-def hang(text: str, width: int, indent: int) -> str:
+def wrap_text(text: str, width: int, indent: int) -> str:
     """Wrapped lines stay under the beginning of the first; the caller's text begins with its own indent."""
     return textwrap.fill(text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
-def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int | None) -> list[int]:
+def compute_widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int | None) -> list[int]:
     """The width of each column: what it needs, or its fair share of what the fixed ones leave."""
     needs = [
         max(map(_cells, (column.title, *(row[index].text for row in rows)))) for index, column in enumerate(columns)

@@ -29,7 +29,7 @@ class PasswordCipher:
         self._found = self._found or tuple(self._find())
         return self._found
 
-    def seal(self, password: str) -> str:
+    def encrypt(self, password: str) -> str:
         if not self._keys:
             raise ConfigurationError(
                 "A proxy's password is kept encrypted, and no secret_key is set: set FORAGER_SECRET_KEY to a long "

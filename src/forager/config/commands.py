@@ -77,7 +77,7 @@ def mask_password(url: str) -> str:
 
 
 def _write_rows(rows: list[dict[str, Any]]) -> None:
-    columns = ("setting", "value", "from", table.prose("meaning"))
+    columns = ("setting", "value", "from", table.text_column("meaning"))
     table.write(columns, [[row["name"], _text(row["value"]), row["source"], row["description"]] for row in rows])
 
 

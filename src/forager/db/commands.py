@@ -159,7 +159,7 @@ async def _note_move(dsn: str, action: str, before: str | None) -> str | None:
         after = await schema.revision_of(connection)
         if after != before:
             moved = {"from": before or "none", "to": after or "none"}
-            if await audit.is_there(connection):
+            if await audit.has_audit_log(connection):
                 await note_on(connection, Noted(action, "schema", None, moved))
             else:
                 log().warning("the schema moved, and has no audit log", action="schema.moved", who=whoami(), **moved)

@@ -19,7 +19,7 @@ from forager.dispatch.celery_app import (
     CRAWL_TASK,
     PARSE_TASK,
     dead_queue,
-    library,
+    import_celery,
     make_app,
     queue_of,
 )
@@ -38,7 +38,7 @@ PORTION = 200
 
 class Broker:
     def __init__(self, url: str, names: Names) -> None:
-        library()
+        import_celery()
         self._url = url
         self.names = names
         self._app: Any = None
@@ -159,7 +159,7 @@ class Broker:
         channel.confirm_select()
         confirmed = _Confirmed()
         channel.events["basic_ack"].add(confirmed.take)
-        channel.events["basic_nack"].add(confirmed.refuse)
+        channel.events["basic_nack"].add(confirmed.on_reject)
         try:
             with Producer(channel) as producer:
                 send = producer.publish
@@ -268,7 +268,7 @@ class _Confirmed:
         else:
             self._taken.add(tag)
 
-    def refuse(self, *_: Any) -> None:
+    def on_reject(self, *_: Any) -> None:
         raise _RejectedError
 
 

@@ -9,7 +9,7 @@ decided, and what it then does is to acknowledge, to go back into the queue, or 
 from collections.abc import Callable
 from typing import Any
 
-from forager.dispatch.inbox import Verdict
+from forager.dispatch.inbox import MessageReply
 from forager.dispatch.message import InvalidMessageError, read_hint
 from forager.dispatch.names import UNUSED_MS, Names
 from forager.errors import ConfigurationError
@@ -24,7 +24,7 @@ ANSWER_S = 5.0
 
 def make_app(url: str, names: Names, *, run: int | None = None) -> Any:
     """Of a worker of this run; None: of the run that never ends."""
-    celery = library()
+    celery = import_celery()
     app = celery.Celery("forager", broker=url, set_as_current=False, fixups=[])
     queues = [queue_of(names, name) for name in names.of_run(run)]
     app.conf.update(
@@ -57,20 +57,20 @@ def make_app(url: str, names: Names, *, run: int | None = None) -> Any:
     return app
 
 
-def add_tasks(app: Any, verdict: Callable[[], Verdict]) -> None:
+def add_tasks(app: Any, verdict: Callable[[], MessageReply]) -> None:
     """What becomes of a message, once the worker has decided on it."""
     from celery.exceptions import Reject
 
-    def answer(*given: Any) -> None:
+    def handle_message(*given: Any) -> None:
         try:
             read_hint(given[0] if len(given) == 1 else given)
         except InvalidMessageError as error:
             raise Reject(str(error), requeue=False) from None
-        if verdict() is Verdict.LATER:
+        if verdict() is MessageReply.LATER:
             raise Reject("no room", requeue=True)
 
     for name in (CRAWL_TASK, PARSE_TASK):
-        app.task(answer, name=name, typing=False, shared=False)
+        app.task(handle_message, name=name, typing=False, shared=False)
 
 
 def queue_of(names: Names, name: str) -> Any:
@@ -89,7 +89,7 @@ def dead_queue(names: Names) -> Any:
     return Queue(names.dead, Exchange(names.dead, type="direct", durable=True), routing_key=names.dead, durable=True)
 
 
-def library() -> Any:
+def import_celery() -> Any:
     try:
         import celery
     except ImportError:

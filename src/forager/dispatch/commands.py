@@ -11,7 +11,7 @@ from forager.cli import output, table
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command, Group
 from forager.cli.start import Noted, begin, repair
-from forager.cli.table import Note, number, wide
+from forager.cli.table import Note, number, wrap_column
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def queue(context: typer.Context, as_json: AsJson = False, home: Home = None) ->
     rows = _at_the_broker(home, list_queues)
     if as_json:
         return output.write_json_list(rows)
-    heads = (wide("queue"), number("messages"), number("listening"))
+    heads = (wrap_column("queue"), number("messages"), number("listening"))
     return table.write(
         heads, [(row["queue"], words.count(row["messages"]), words.count(row["consumers"])) for row in rows]
     )
@@ -59,7 +59,7 @@ def dead(*, limit: Limit = 50, as_json: AsJson = False, home: Home = None) -> No
     for letter in letters:
         lines.append((letter.id, words.clean(letter.queue or "–"), words.clean(letter.why)))
         lines.append(Note(f"  └─ {words.clean(letter.body)[:160]}"))
-    return table.write(("id", "refused in", wide("why")), lines)
+    return table.write(("id", "refused in", wrap_column("why")), lines)
 
 
 def redrive(

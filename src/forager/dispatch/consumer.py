@@ -73,7 +73,7 @@ class Consumer(CelerysOwn):  # type: ignore[misc]
             message.reject()
 
 
-class Presence(bootsteps.StartStopStep):  # type: ignore[misc]
+class ListenerStep(bootsteps.StartStopStep):  # type: ignore[misc]
     """Tells whether messages can come: from when the queues are listened to until that ends."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)

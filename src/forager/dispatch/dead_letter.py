@@ -27,7 +27,9 @@ def read_letter(message: Any, names: Names) -> DeadLetter:
     body = message.body.encode("utf-8", "replace") if isinstance(message.body, str) else bytes(message.body)
     kind = repr((message.content_type, (message.headers or {}).get("task")))
     name = hashlib.sha256(kind.encode("utf-8", "replace") + body).hexdigest()
-    why = _why(message, body)[:LONGEST].encode("utf-8", "replace").decode()  # half a character cannot be written down
+    why = (
+        _find_reason(message, body)[:LONGEST].encode("utf-8", "replace").decode()
+    )  # half a character cannot be written down
     return DeadLetter(name[:12], _source_queue(message, names), why, body[:LONGEST].decode("utf-8", "replace"))
 
 
@@ -38,7 +40,7 @@ def _source_queue(message: Any, names: Names) -> str | None:
     return next((queue for queue in queues if names.are_hints(queue)), None)
 
 
-def _why(message: Any, body: bytes) -> str:
+def _find_reason(message: Any, body: bytes) -> str:
     if message.content_type != "application/json":
         return f"it is {message.content_type or 'of no type'}, and only JSON is read"
     if (message.headers or {}).get("task") not in (CRAWL_TASK, PARSE_TASK):  # a set would want it to be hashable

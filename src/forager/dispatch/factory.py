@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from forager.config.loader import load, to_environment
 from forager.config.settings import Settings
 from forager.dispatch.errors import BrokerUnavailableError
-from forager.dispatch.inbox import HOLD_S, MessageInbox, Verdict
+from forager.dispatch.inbox import HOLD_S, MessageInbox, MessageReply
 from forager.dispatch.message import ReplayHint
 from forager.dispatch.names import Names
 from forager.interpreter import python_module
@@ -44,7 +44,7 @@ async def open_hints(settings: Settings, run: int, spec: RunSpec) -> AsyncIterat
     if settings.dispatch.mode == "inline":
         yield None
         return
-    from forager.dispatch.consumption import open_listener
+    from forager.dispatch.listener import open_listener
 
     number = None if spec.is_standing else run
     desk = ReplayRunner(settings)
@@ -66,7 +66,7 @@ class ReplayRunner:
         self._settings = settings
         self._doing: asyncio.Task[None] | None = None
         self._is_closed = False
-        self.give: Callable[[str, Verdict], None] = lambda _key, _outcome: None
+        self.give: Callable[[str, MessageReply], None] = lambda _key, _outcome: None
 
     def take(self, key: str, replay: int) -> None:
         if self._is_closed:  # it goes back with the connection, which is about to be closed
@@ -78,7 +78,7 @@ class ReplayRunner:
 
     def _put_off(self, key: str) -> None:
         """Back into the queue, but not at once, since it might come straight here."""
-        asyncio.get_running_loop().call_later(HOLD_S, self.give, key, Verdict.LATER)
+        asyncio.get_running_loop().call_later(HOLD_S, self.give, key, MessageReply.LATER)
 
     async def _do(self, key: str, replay: int) -> None:
         environ = os.environ | to_environment(self._settings) | {"FORAGER_DISPATCH_MODE": "inline"}
@@ -90,7 +90,7 @@ class ReplayRunner:
         except OSError as error:  # too many processes, no memory: another worker may have room
             log().error("replay not started", action="replay.failed", replay=replay, error=repr(error))
             return self._put_off(key)
-        self.give(key, Verdict.DONE)
+        self.give(key, MessageReply.DONE)
         try:
             code = await process.wait()
         except asyncio.CancelledError:

@@ -28,7 +28,7 @@ OVERDUE_S = 3.0
 """An idle one, when something is ready for so long and no hint comes. They are sent every second."""
 
 
-class Verdict(Enum):
+class MessageReply(Enum):
     DONE = "done"
     LATER = "later"
 
@@ -47,7 +47,7 @@ class MessageInbox:
     """All of it happens on the worker's event loop."""
 
     def __init__(
-        self, settle: Callable[[str, Verdict], None], stop_listening: Callable[[], None] = lambda: None
+        self, settle: Callable[[str, MessageReply], None], stop_listening: Callable[[], None] = lambda: None
     ) -> None:
         self._settle = settle
         self._stop_listening = stop_listening
@@ -66,7 +66,7 @@ class MessageInbox:
 
     def put(self, key: str, hint: CrawlHint, is_urgent: bool = False) -> None:
         if self._is_closed:  # it was on its way when we stopped to listen
-            return self._settle(key, Verdict.LATER)
+            return self._settle(key, MessageReply.LATER)
         self._waiting.append(Offer(key, hint, clock.monotonic(), is_urgent))
         return self._stir()
 
@@ -75,7 +75,7 @@ class MessageInbox:
         self._is_closed = True
         self._stop_listening()
         left, self._waiting = self._waiting, []
-        self.settle(left, Verdict.LATER)
+        self.settle(left, MessageReply.LATER)
 
     def take(self, room: int) -> list[Offer]:
         """At most so many, the urgent first. What waited too long because there was no room is handed back."""
@@ -85,17 +85,17 @@ class MessageInbox:
         tired = [offer for offer in self._waiting if now - offer.arrived_at >= HOLD_S]
         if tired:
             self._waiting = [offer for offer in self._waiting if now - offer.arrived_at < HOLD_S]
-            self.settle(tired, Verdict.LATER)
+            self.settle(tired, MessageReply.LATER)
         return taken
 
-    def settle(self, offers: Sequence[Offer], verdict: Verdict) -> None:
+    def settle(self, offers: Sequence[Offer], verdict: MessageReply) -> None:
         for offer in offers:
             self._settle(offer.key, verdict)
 
     def hold(self, offers: Sequence[Offer]) -> None:
         """They are somebody else's share: back into the queue, but not at once, since they might come straight here."""
         if offers:
-            asyncio.get_running_loop().call_later(HOLD_S, self.settle, offers, Verdict.LATER)
+            asyncio.get_running_loop().call_later(HOLD_S, self.settle, offers, MessageReply.LATER)
 
     def come(self) -> None:
         """The broker answers; what was in hand over an old connection is delivered again."""

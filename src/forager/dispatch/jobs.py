@@ -12,7 +12,7 @@ from forager.config.settings import Settings
 from forager.dispatch import store
 from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.names import KINDS, Names
-from forager.dispatch.store import Depth, ServedRun, Told
+from forager.dispatch.store import Depth, QueuedHint, ServedRun
 from forager.domains.store import wake_due
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
@@ -39,7 +39,7 @@ class DispatchJob(Job):
         queues = {run.id: queues_of(broker.names, run) for run in runs}
         depths = await broker.look([*(name for both in queues.values() for name in both), broker.names.parse])
         await store.keep_depths(conn, by_kind(depths, broker.names))
-        await store.void_offers(conn)
+        await store.delete_stale_offers(conn)
         offered = 0
         for run in runs:
             waiting = sum(depths[name].messages for name in queues[run.id])
@@ -49,13 +49,13 @@ class DispatchJob(Job):
                 await broker.tell([(urgent if each.is_urgent else others, each.hint) for each in told])
             except BrokerUnavailableError:
                 async with conn.transaction():
-                    await store.withdraw_offers(conn, [each.hint for each in told])
+                    await store.delete_offers(conn, [each.hint for each in told])
                 raise
             offered += len(told)
         return f"{things(offered, 'domain')} offered"
 
 
-async def _offer(conn: Any, run: ServedRun, waiting: int) -> Sequence[Told]:
+async def _offer(conn: Any, run: ServedRun, waiting: int) -> Sequence[QueuedHint]:
     """Returns the offers to send for a run whose queues hold `waiting` messages. Committed when this returns."""
     await wake_due(conn, run.id)
     out = await store.count_offers(conn, run.id)

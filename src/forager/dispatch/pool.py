@@ -19,7 +19,7 @@ from typing import Any
 
 from celery.concurrency.base import BasePool, apply_target
 
-from forager.dispatch.inbox import Verdict
+from forager.dispatch.inbox import MessageReply
 from forager.dispatch.message import Hint, InvalidMessageError, read_hint
 
 Put = Callable[[str, Hint, str], None]
@@ -38,27 +38,27 @@ class HintPool(BasePool):  # type: ignore[misc]
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         self._waiting: dict[str, tuple[Any, ...]] = {}
-        self._decided: deque[tuple[str, Verdict]] = deque()
+        self._decided: deque[tuple[str, MessageReply]] = deque()
         self._errands: deque[Callable[[], None]] = deque()
-        self.verdict = Verdict.LATER
+        self.verdict = MessageReply.LATER
         """On the message whose task runs now."""
         self._bell, self._ringer = socket.socketpair()
         self._bell.setblocking(False)
         self._ringer.setblocking(False)
 
     def register_with_event_loop(self, hub: Any) -> None:
-        hub.add_reader(self._bell.fileno(), self._settle)
+        hub.add_reader(self._bell.fileno(), self._process_pending)
 
     def on_apply(self, target: Any, args: Any = None, kwargs: Any = None, **more: Any) -> None:
         call = target, args, kwargs, more.get("callback"), more.get("accept_callback")
         hint = _peek(args[3])
         if hint is None:  # the task itself says what is wrong with it
-            return self._run(call, Verdict.LATER)
+            return self._run(call, MessageReply.LATER)
         key = str(next(self._numbers))  # not the task's own id: the same message may be here twice
         self._waiting[key] = call
         return self.put(key, hint, _route(args[2]))
 
-    def give(self, key: str, verdict: Verdict) -> None:
+    def give(self, key: str, verdict: MessageReply) -> None:
         """The worker's word on a message."""
         self._decided.append((key, verdict))
         self.wake_thread()
@@ -73,7 +73,7 @@ class HintPool(BasePool):  # type: ignore[misc]
         with contextlib.suppress(OSError):  # it rings already, or is over
             self._ringer.send(b".")
 
-    def _settle(self) -> None:
+    def _process_pending(self) -> None:
         with contextlib.suppress(BlockingIOError):
             self._bell.recv(65536)
         while self._errands:
@@ -84,7 +84,7 @@ class HintPool(BasePool):  # type: ignore[misc]
             if call is not None:  # else its connection was lost, and the broker delivers it again
                 self._run(call, verdict)
 
-    def _run(self, call: tuple[Any, ...], verdict: Verdict) -> None:
+    def _run(self, call: tuple[Any, ...], verdict: MessageReply) -> None:
         target, args, kwargs, callback, accept_callback = call
         self.verdict = verdict
         apply_target(target, args, kwargs, callback, accept_callback, pid=os.getpid())
@@ -96,7 +96,7 @@ class HintPool(BasePool):  # type: ignore[misc]
     def terminate_job(self, pid: int, signal: Any = None) -> None:
         """Asked for when the connection is lost; nothing runs that could be ended."""
 
-    def hang_up(self) -> None:
+    def close_sockets(self) -> None:
         self._bell.close()
         self._ringer.close()
 

@@ -4,11 +4,11 @@
 -- Runs whose domains are offered, the one that never ends first.
 SELECT id, keeper = 'standing' AS is_standing, max_pages_per_domain FROM runs WHERE status = 'running' ORDER BY keeper <> 'standing', id;
 
--- name: silent_s
+-- name: seconds_since_poll
 -- Seconds since the queues of the broker were last read.
 SELECT EXTRACT(EPOCH FROM now() - min(q.seen_at))::float8 FROM queue_depths q;
 
--- name: void_offers
+-- name: delete_stale_offers
 -- Offers that somebody took up, or that are of a run no longer: the lease's version tells.
 DELETE FROM offers o USING domains d
 WHERE d.id = o.domain_id AND (d.version <> o.version OR d.claimed_by IS NOT NULL OR d.run_id IS DISTINCT FROM o.run_id);
@@ -65,11 +65,11 @@ WITH served AS MATERIALIZED (
 )
 SELECT made.* FROM made JOIN due ON due.id = made.domain_id ORDER BY due.round, due.priority_score DESC, due.id;
 
--- name: withdraw_offers
+-- name: delete_offers
 -- Offers that could not be told, or that nobody can take up now: they are made anew as soon as there is reason to.
 DELETE FROM offers o USING unnest($1::bigint[], $2::bigint[]) AS n (domain_id, version) WHERE o.domain_id = n.domain_id AND o.version = n.version;
 
--- name: forget_offers
+-- name: delete_all_offers
 -- All of them, after the queues were emptied by hand.
 DELETE FROM offers;
 

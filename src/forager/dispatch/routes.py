@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter, Request, Response
 
 from forager.api import paging
-from forager.api.access import Admin, User, Who
+from forager.api.access import Admin, Identity, User
+from forager.api.database import change, look
+from forager.api.errors import responses
 from forager.api.paging import Paged
-from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.types import After, DryRun, Limit
-from forager.api.work import change, look
 from forager.dispatch import schemas as models
 from forager.dispatch import service as control
 from forager.errors import NotFoundError, UsageError
@@ -28,14 +28,14 @@ BY_PLACE = paging.Order(("place",), ("int",), hidden=("place",))
 @router.get("/api/queues", response_model=models.Queues, responses=responses())
 async def show_queues(request: Request, _who: User) -> Response:
     """The mode, whether the broker answers, what each queue holds and how many listen."""
-    return reply(asdict(await _standing(request)))
+    return reply(asdict(await _get_queue_status(request)))
 
 
 @router.get("/api/queues/dead", response_model=Paged[models.DeadMessage], responses=responses(404))
 async def list_dead_messages(request: Request, _who: User, limit: Limit = 100, after: After = None) -> Response:
     """Messages that no worker could use, with the reason. They stay where they are."""
     (place,) = paging.read(request, after, BY_PLACE)
-    rows = await control.dead_letters(_broker(request), after=place, limit=limit + 1)
+    rows = await control.list_dead(_broker(request), after=place, limit=limit + 1)
     return paging.page(request, rows, limit, BY_PLACE)
 
 
@@ -64,7 +64,7 @@ async def purge_queues(request: Request, who: Admin, dry_run: DryRun = False) ->
     return await _purge(request, who, only_dead=False, dry_run=dry_run)
 
 
-async def _purge(request: Request, who: Who, *, only_dead: bool, dry_run: bool) -> Response:
+async def _purge(request: Request, who: Identity, *, only_dead: bool, dry_run: bool) -> Response:
     broker = _broker(request)
     async with change(request, who, LONGEST_S) as deed:
         emptied = await control.purge(deed.conn, broker, only_dead=only_dead, is_trial=dry_run)
@@ -80,7 +80,7 @@ def _broker(request: Request) -> "Broker":
     return found
 
 
-async def _standing(request: Request) -> control.Standing:
+async def _get_queue_status(request: Request) -> control.QueueStatus:
     """Who asks while the broker is being asked gets the same answer: one that fell silent takes seconds for each. The
     connection to the database is given back before."""
     state = request.app.state
@@ -90,5 +90,5 @@ async def _standing(request: Request) -> control.Standing:
         names = await control.queue_names(conn, state.broker)
     if state.queues_asked is None or state.queues_asked.done():
         state.queues_asked = asyncio.create_task(control.describe(state.broker, names))
-    standing: control.Standing = await asyncio.shield(state.queues_asked)
+    standing: control.QueueStatus = await asyncio.shield(state.queues_asked)
     return standing

@@ -19,7 +19,7 @@ MOST_DEAD = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class QueueStatus:
     mode: str
     is_reachable: bool | None
     """None: there is no broker to be reached."""
@@ -29,16 +29,16 @@ class Standing:
     dead_letters: int | None = None
 
 
-async def describe(broker: Broker | None, names: Sequence[str]) -> Standing:
+async def describe(broker: Broker | None, names: Sequence[str]) -> QueueStatus:
     """How it stands with them, whatever is away; `names` as `queue_names` has them."""
     if broker is None:
-        return Standing("inline", None, NO_QUEUES)
+        return QueueStatus("inline", None, NO_QUEUES)
     try:
         rows = await look(broker, names)
     except BrokerUnavailableError as error:
-        return Standing("celery", False, str(error))
+        return QueueStatus("celery", False, str(error))
     (dead,) = (row["messages"] for row in rows if row["queue"] == broker.names.dead)
-    return Standing("celery", True, None, rows, dead)
+    return QueueStatus("celery", True, None, rows, dead)
 
 
 async def look(broker: Broker, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ async def queue_names(conn: Any, broker: Broker) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-async def dead_letters(broker: Broker, *, after: int | None, limit: int) -> list[dict[str, Any]]:
+async def list_dead(broker: Broker, *, after: int | None, limit: int) -> list[dict[str, Any]]:
     """So many behind a place in the queue; they stay where they are. New ones come last and move nothing; those that
     are taken out meanwhile make room, and others move up."""
     behind = min(max(after or 0, 0), MOST_DEAD)
@@ -67,20 +67,20 @@ async def dead_letters(broker: Broker, *, after: int | None, limit: int) -> list
 
 
 @dataclass(frozen=True, slots=True)
-class Redriven:
+class RedriveResult:
     count: int
     """Of a dry run, how many would be sent; of all of them, also those that say not where they were refused."""
     is_dry: bool
 
 
-async def redrive(broker: Broker, ids: Sequence[str] | None, *, dry_run: bool = False) -> Redriven:
+async def redrive(broker: Broker, ids: Sequence[str] | None, *, dry_run: bool = False) -> RedriveResult:
     """Dead letters back into the queues they were refused in; None: all. Refuses ids that there are not."""
     homes = {} if ids is None else await _find_queues(broker, ids)
     if not dry_run:
-        return Redriven(len(await broker.redrive(ids)), is_dry=False)
+        return RedriveResult(len(await broker.redrive(ids)), is_dry=False)
     if ids is None:
-        return Redriven((await broker.look([]))[broker.names.dead].messages, is_dry=True)
-    return Redriven(sum(queue is not None for queue in homes.values()), is_dry=True)
+        return RedriveResult((await broker.look([]))[broker.names.dead].messages, is_dry=True)
+    return RedriveResult(sum(queue is not None for queue in homes.values()), is_dry=True)
 
 
 async def _find_queues(broker: Broker, ids: Sequence[str]) -> dict[str, str | None]:
@@ -99,5 +99,5 @@ async def purge(conn: Any, broker: Broker, *, only_dead: bool, is_trial: bool = 
         return {name: depths[name].messages for name in names}
     emptied = await broker.purge(names)
     if not only_dead:
-        await store.forget_offers(conn)
+        await store.delete_all_offers(conn)
     return emptied

@@ -20,7 +20,7 @@ class ServedRun(NamedTuple):
     max_pages_per_domain: int | None
 
 
-class Told(NamedTuple):
+class QueuedHint(NamedTuple):
     """A hint, and which queue it goes to."""
 
     hint: CrawlHint
@@ -36,8 +36,8 @@ async def runs_to_serve(conn: Any) -> list[ServedRun]:
     return [ServedRun(*row) for row in await conn.fetch(SQL["runs_to_serve"])]
 
 
-async def void_offers(conn: Any) -> None:
-    await conn.execute(SQL["void_offers"])
+async def delete_stale_offers(conn: Any) -> None:
+    await conn.execute(SQL["delete_stale_offers"])
 
 
 async def count_offers(conn: Any, run: int) -> int:
@@ -45,29 +45,29 @@ async def count_offers(conn: Any, run: int) -> int:
     return found
 
 
-async def renew_offers(conn: Any, run: int, *, older_than_s: float, lost: int) -> list[Told]:
-    return _told(await conn.fetch(SQL["renew_offers"], run, older_than_s, lost, URGENT, URGENT_SCORE))
+async def renew_offers(conn: Any, run: int, *, older_than_s: float, lost: int) -> list[QueuedHint]:
+    return _build_hints(await conn.fetch(SQL["renew_offers"], run, older_than_s, lost, URGENT, URGENT_SCORE))
 
 
-async def make_offers(conn: Any, run: ServedRun, window: int) -> list[Told]:
+async def make_offers(conn: Any, run: ServedRun, window: int) -> list[QueuedHint]:
     """So many of each label are out then. Committed before anybody is told: what was not told is told again."""
     given = run.id, run.max_pages_per_domain, window, URGENT, URGENT_SCORE
-    return _told(await conn.fetch(SQL["make_offers"], *given))
+    return _build_hints(await conn.fetch(SQL["make_offers"], *given))
 
 
-async def silent_s(conn: Any) -> float | None:
+async def seconds_since_poll(conn: Any) -> float | None:
     """How long ago the scheduler last read all queues of the broker; None: never."""
-    age: float | None = await conn.fetchval(SQL["silent_s"])
+    age: float | None = await conn.fetchval(SQL["seconds_since_poll"])
     return age
 
 
-async def withdraw_offers(conn: Any, hints: Sequence[CrawlHint]) -> None:
+async def delete_offers(conn: Any, hints: Sequence[CrawlHint]) -> None:
     if hints:
-        await conn.execute(SQL["withdraw_offers"], [h.domain_id for h in hints], [h.version for h in hints])
+        await conn.execute(SQL["delete_offers"], [h.domain_id for h in hints], [h.version for h in hints])
 
 
-async def forget_offers(conn: Any) -> None:
-    await conn.execute(SQL["forget_offers"])
+async def delete_all_offers(conn: Any) -> None:
+    await conn.execute(SQL["delete_all_offers"])
 
 
 async def keep_depths(conn: Any, depths: Mapping[str, Depth]) -> None:
@@ -80,5 +80,5 @@ async def read_depths(conn: Any) -> list[dict[str, Any]]:
     return [dict(row) for row in await conn.fetch(SQL["read_depths"])]
 
 
-def _told(rows: Sequence[Any]) -> list[Told]:
-    return [Told(CrawlHint(row["run_id"], row["domain_id"], row["version"]), row["is_urgent"]) for row in rows]
+def _build_hints(rows: Sequence[Any]) -> list[QueuedHint]:
+    return [QueuedHint(CrawlHint(row["run_id"], row["domain_id"], row["version"]), row["is_urgent"]) for row in rows]

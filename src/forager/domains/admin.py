@@ -87,8 +87,8 @@ async def renew_block(conn: Any, domain_id: int, *, reason: str, rest_s: float |
     await conn.execute(SQL["renew_block"], domain_id, OPERATOR, reason, rest_s)
 
 
-async def start_afresh(conn: Any, domain_id: int, *, reopened: int) -> None:
-    await conn.execute(SQL["start_afresh"], domain_id, reopened)
+async def reset_domain(conn: Any, domain_id: int, *, reopened: int) -> None:
+    await conn.execute(SQL["reset_domain"], domain_id, reopened)
 
 
 async def reset_breaker(conn: Any, domain_id: int, *, rest_s: float) -> None:
@@ -104,8 +104,8 @@ async def configure(conn: Any, domain_id: int, changes: Mapping[str, Any]) -> No
     await conn.execute(SQL["configure_domain"], domain_id, json.dumps(dict(changes)))
 
 
-async def forget_networks(conn: Any, domain_id: int) -> None:
-    await conn.execute(SQL["forget_networks"], domain_id)
+async def clear_networks(conn: Any, domain_id: int) -> None:
+    await conn.execute(SQL["clear_networks"], domain_id)
 
 
 async def count_run_pages(conn: Any, domain_id: int, *, budget: int) -> None:
@@ -113,21 +113,21 @@ async def count_run_pages(conn: Any, domain_id: int, *, budget: int) -> None:
     await conn.execute(SQL["count_run_pages"], domain_id, budget)
 
 
-async def rest_until(conn: Any, domain_id: int, *, refresh_every_s: float | None) -> None:
-    await conn.execute(SQL["rest_until"], domain_id, refresh_every_s)
+async def set_cooldown(conn: Any, domain_id: int, *, refresh_every_s: float | None) -> None:
+    await conn.execute(SQL["set_cooldown"], domain_id, refresh_every_s)
 
 
-async def fence(conn: Any, domain_ids: Collection[int], *, seconds: float) -> dict[int, datetime | None]:
+async def block_claims(conn: Any, domain_ids: Collection[int], *, seconds: float) -> dict[int, datetime | None]:
     """Nobody claims them for a while. Returns when each might have been claimed otherwise, of those that might."""
     rows = await conn.fetch(SQL["fence_domains"], list(domain_ids), seconds)
     return {row["id"]: row["next_crawl_after"] for row in rows}
 
 
-async def renew_fence(conn: Any, domain_id: int, *, seconds: float) -> None:
-    await conn.execute(SQL["renew_fence"], domain_id, seconds)
+async def renew_claim_block(conn: Any, domain_id: int, *, seconds: float) -> None:
+    await conn.execute(SQL["renew_claim_block"], domain_id, seconds)
 
 
-async def unfence(conn: Any, before: Mapping[int, datetime | None], *, seconds: float) -> None:
+async def allow_claims(conn: Any, before: Mapping[int, datetime | None], *, seconds: float) -> None:
     await conn.execute(SQL["unfence_domains"], list(before), list(before.values()), seconds)
 
 

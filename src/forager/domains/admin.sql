@@ -32,7 +32,7 @@ SET block_reason_code = $2, block_reason = $3, next_crawl_after = now() + make_i
     first_blocked_at = COALESCE(first_blocked_at, now())
 WHERE id = $1;
 
--- name: start_afresh
+-- name: reset_domain
 -- Nothing of what happened to a domain holds it back any more, and so many of its pages wait again.
 UPDATE domains
 SET next_crawl_after = NULL, consecutive_error_count = 0, error_streak_code = NULL, blocked_returns = 0, unreachable_cooldowns = 0, run_pages = 0,
@@ -72,7 +72,7 @@ SET (crawl_delay_s, max_concurrent_requests, max_pages_per_run, revisit_every_s,
     FROM jsonb_populate_record(d, $2::jsonb) r)
 WHERE d.id = $1;
 
--- name: forget_networks
+-- name: clear_networks
 -- A domain may be dialled at public addresses only again; a refresh of its run keeps nothing of it either.
 WITH run AS (
     UPDATE runs r SET spec = r.spec - 'allow_networks' FROM domains d WHERE d.id = $1 AND r.id = d.run_id AND r.spec ? 'allow_networks'
@@ -91,7 +91,7 @@ FROM runs r
 WHERE d.id = $1 AND d.max_pages_per_run IS NULL AND r.id = d.run_id AND r.max_pages_per_domain IS NULL AND r.keeper <> 'standing'
   AND r.status = 'running';
 
--- name: rest_until
+-- name: set_cooldown
 -- After its visits were planned anew: ready when the first is due; if exhausted, at rest until then or until its refresh.
 UPDATE domains d
 SET ready_at = LEAST(d.ready_at, planned.first),
@@ -111,7 +111,7 @@ FROM (SELECT id, next_crawl_after FROM domains WHERE id = ANY ($1::bigint[]) AND
 WHERE d.id = o.id
 RETURNING d.id, o.next_crawl_after;
 
--- name: renew_fence
+-- name: renew_claim_block
 -- The same for so many seconds more.
 UPDATE domains d SET next_crawl_after = GREATEST(d.next_crawl_after, now() + make_interval(secs => $2))
 WHERE d.id = $1 AND d.status IN ('pending', 'active');

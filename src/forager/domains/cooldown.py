@@ -35,23 +35,23 @@ async def sign_moves(conn: Any, *, by: str, reason_code: str, reason: str) -> No
     await conn.execute(SQL["sign_moves"], by, reason_code, reason)
 
 
-async def hold_cooled(conn: Any, limit: int) -> list[int]:
-    return [row["id"] for row in await conn.fetch(SQL["hold_cooled"], limit)]
+async def lock_expired_cooldowns(conn: Any, limit: int) -> list[int]:
+    return [row["id"] for row in await conn.fetch(SQL["lock_expired_cooldowns"], limit)]
 
 
-async def return_cooled(conn: Any, reopened: Mapping[int, int]) -> None:
+async def end_cooldowns(conn: Any, reopened: Mapping[int, int]) -> None:
     """Domain → how many of its pages were opened again."""
-    await conn.execute(SQL["return_cooled"], list(reopened), list(reopened.values()))
+    await conn.execute(SQL["end_cooldowns"], list(reopened), list(reopened.values()))
 
 
-async def find_rested(conn: Any, *, limit: int, refresh_every_s: float) -> list[DueDomain]:
-    rows = await conn.fetch(SQL["find_rested"], limit, refresh_every_s)
+async def find_due_exhausted(conn: Any, *, limit: int, refresh_every_s: float) -> list[DueDomain]:
+    rows = await conn.fetch(SQL["find_due_exhausted"], limit, refresh_every_s)
     return [DueDomain(row["id"], row["pages"], row["is_refresh"]) for row in rows]
 
 
-async def wake_rested(conn: Any, domain_ids: Sequence[int], *, is_scored: bool) -> int:
+async def wake_exhausted(conn: Any, domain_ids: Sequence[int], *, is_scored: bool) -> int:
     """How many had something to do and are pending now."""
-    woken: int = await conn.fetchval(SQL["wake_rested"], domain_ids, is_scored)
+    woken: int = await conn.fetchval(SQL["wake_exhausted"], domain_ids, is_scored)
     return woken
 
 
@@ -72,18 +72,18 @@ async def set_prices(conn: Any, prices: Mapping[int, float]) -> None:
     await conn.execute(SQL["set_prices"], list(prices), list(prices.values()))
 
 
-async def hasten(conn: Any, names: Sequence[str] | None) -> None:
-    await conn.execute(SQL["hasten"], names)
+async def refresh_now(conn: Any, names: Sequence[str] | None) -> None:
+    await conn.execute(SQL["refresh_now"], names)
     await conn.execute(SQL["hasten_tries"], names)
 
 
-async def find_revisitable(conn: Any, names: Sequence[str] | None) -> dict[int, int]:
+async def count_due_revisits(conn: Any, names: Sequence[str] | None) -> dict[int, int]:
     """Run that is over → how many of its domains have revisits that are due."""
     return {row["run_id"]: row["domains"] for row in await conn.fetch(SQL["find_revisitable"], names)}
 
 
-async def adopt_revisitable(conn: Any, run: int, *, before: int, names: Sequence[str] | None) -> None:
-    await conn.execute(SQL["adopt_revisitable"], run, before, names)
+async def assign_due_revisits(conn: Any, run: int, *, before: int, names: Sequence[str] | None) -> None:
+    await conn.execute(SQL["assign_due_revisits"], run, before, names)
 
 
 async def next_revisit_s(conn: Any, names: Sequence[str] | None) -> float | None:

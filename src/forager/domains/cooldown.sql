@@ -5,14 +5,14 @@
 -- Who moves domains in this transaction, and why; the history keeps it.
 SELECT set_config('forager.by', $1, true), set_config('forager.reason_code', $2, true), set_config('forager.reason', $3, true);
 
--- name: hold_cooled
+-- name: lock_expired_cooldowns
 -- Blocked and unreachable domains whose cooldown is over; their rows stay locked until the transaction ends.
 SELECT id FROM domains
 WHERE status IN ('blocked', 'unreachable') AND next_crawl_after <= now() AND claimed_by IS NULL
 ORDER BY next_crawl_after LIMIT $1
 FOR NO KEY UPDATE SKIP LOCKED;
 
--- name: return_cooled
+-- name: end_cooldowns
 -- After hold_cooled: back to pending, ready where there is a page to visit. A return from a block is counted, and so are the pages
 -- that were opened again.
 UPDATE domains d
@@ -20,7 +20,7 @@ SET status = 'pending', blocked_returns = d.blocked_returns + (d.status = 'block
     frontier_size = d.frontier_size + n.pages, ready_at = CASE WHEN d.pages_discovered > 0 THEN now() END
 FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) WHERE d.id = n.domain_id;
 
--- name: find_rested
+-- name: find_due_exhausted
 -- Exhausted domains whose time has come, the best yield first, and whether all they have is to be visited again: no revisit is due, or
 -- revisits have kept the refresh waiting for longer than it may wait. Tasks of a refresh that was cut short are no revisits.
 WITH rested AS MATERIALIZED (
@@ -38,7 +38,7 @@ SELECT d.id, d.pages_discovered AS pages,
 FROM rested d
 ORDER BY d.image_yield_rate DESC, d.last_crawled_at NULLS FIRST, d.id;
 
--- name: wake_rested
+-- name: wake_exhausted
 -- Of these exhausted domains those with a task that is due: back to pending, with a new score.
 WITH rested AS MATERIALIZED (
     SELECT d.id FROM domains d
@@ -97,7 +97,7 @@ WITH news AS MATERIALIZED (
 )
 UPDATE domains d SET revisit_price = news.price FROM news WHERE d.id = news.id;
 
--- name: hasten
+-- name: refresh_now
 -- Exhausted domains that a person wants refreshed now: named ones, or all.
 UPDATE domains SET next_crawl_after = now() WHERE id IN (
     SELECT id FROM domains WHERE status = 'exhausted' AND is_active AND ($1::text[] IS NULL OR name = ANY ($1))
@@ -126,7 +126,7 @@ WHERE d.claimed_by IS NULL AND d.status IN ('pending', 'active') AND d.is_active
                 AND (p.status = 'fetched' OR t.retry_count > 0 OR t.created_by <> 'system'))
 GROUP BY d.run_id ORDER BY d.run_id;
 
--- name: adopt_revisitable
+-- name: assign_due_revisits
 -- A run takes over the domains of an earlier one that have such visits due.
 UPDATE domains SET run_id = $1, run_pages = 0, round = 0 WHERE id IN (
     SELECT d.id FROM domains d

@@ -37,9 +37,9 @@ async def count_found(conn: Any, images: Mapping[int, int]) -> None:
         await conn.execute(SQL["count_found"], list(images), list(images.values()))
 
 
-async def owe_images(conn: Any, domain_ids: Sequence[int]) -> None:
+async def mark_image_backfill(conn: Any, domain_ids: Sequence[int]) -> None:
     if domain_ids:
-        await conn.execute(SQL["owe_images"], domain_ids)
+        await conn.execute(SQL["mark_image_backfill"], domain_ids)
 
 
 class ImageBackfill(NamedTuple):
@@ -52,27 +52,27 @@ class ImageBackfill(NamedTuple):
     """Those of pages behind this one have no place in a frontier yet."""
 
 
-async def next_owing(
+async def next_image_backfill(
     conn: Any, *, by_default: bool, run: int | None = None, name: str | None = None, since: int = 0
 ) -> ImageBackfill | None:
     """The first that wants its images now; `by_default`: also those that do not say. What it comes to owe from now on
     is told from what it owes."""
-    row = await conn.fetchrow(SQL["next_owing"], by_default, run, name, since)
+    row = await conn.fetchrow(SQL["next_image_backfill"], by_default, run, name, since)
     if row is None:
         return None
     owing = ImageBackfill(*row)
     if owing.after_page:
         return owing
-    await pay_images(conn, owing, BEGUN)
+    await update_image_backfill(conn, owing, BEGUN)
     return owing._replace(after_page=BEGUN)
 
 
-async def pay_images(conn: Any, owing: ImageBackfill, upto: int | None) -> None:
+async def update_image_backfill(conn: Any, owing: ImageBackfill, upto: int | None) -> None:
     """None: it owes nothing any more."""
-    await conn.execute(SQL["pay_images"], owing.id, owing.after_page, upto)
+    await conn.execute(SQL["update_image_backfill"], owing.id, owing.after_page, upto)
 
 
-async def count_turned(conn: Any, turned: Sequence[tuple[int, int, int, int, int]]) -> None:
+async def count_converted(conn: Any, turned: Sequence[tuple[int, int, int, int, int]]) -> None:
     """Domain, new pages, how many of them wait, their good and their bad visits."""
     if turned:
-        await conn.execute(SQL["count_turned"], *map(list, zip(*turned, strict=True)))
+        await conn.execute(SQL["count_converted"], *map(list, zip(*turned, strict=True)))

@@ -31,11 +31,11 @@ SELECT id FROM domains WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDA
 -- Images that pages of these domains were never seen to show before. The domains are held.
 UPDATE domains d SET images_found = d.images_found + n.images FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, images) WHERE d.id = n.domain_id;
 
--- name: owe_images
+-- name: mark_image_backfill
 -- Pages of these domains show images that nobody asked for. The domains are held; almost always it is written already.
 UPDATE domains SET images_owed_after = 0 WHERE id = ANY ($1::bigint[]) AND images_owed_after IS DISTINCT FROM 0;
 
--- name: next_owing
+-- name: next_image_backfill
 -- A domain that owes images and now wants them, by its own word or, where it has none, by $1; of one run, or with one name, if asked for;
 -- not before one that was looked at.
 SELECT id, name, run_id, images_owed_after FROM (
@@ -50,7 +50,7 @@ SELECT id, name, run_id, images_owed_after FROM (
      ORDER BY id LIMIT 1)) o
 ORDER BY id LIMIT 1;
 
--- name: pay_images
+-- name: update_image_backfill
 -- The images of its pages up to one have their places; NULL: all have. Who found more to do since, or did it too, is not overruled.
 UPDATE domains SET images_owed_after = $3 WHERE id = $1 AND images_owed_after = $2;
 
@@ -62,7 +62,7 @@ WITH more AS MATERIALIZED (
 )
 UPDATE domains d SET images_stored = d.images_stored + more.images FROM more WHERE d.id = more.id;
 
--- name: count_turned
+-- name: count_converted
 -- Images of these domains that became pages: known, perhaps waiting again, and what their visits were counts now. The domains are held.
 UPDATE domains d
 SET pages_discovered = d.pages_discovered + n.pages, frontier_size = d.frontier_size + n.waiting, pages_crawled = d.pages_crawled + n.good,

@@ -12,7 +12,7 @@ class HasPages(Protocol):
 Domain = TypeVar("Domain", bound=HasPages)
 
 
-def portions(domains: Iterable[Domain], *, most_pages: int, most_domains: int) -> Iterator[list[Domain]]:
+def batch_by_pages(domains: Iterable[Domain], *, most_pages: int, most_domains: int) -> Iterator[list[Domain]]:
     """In their order. A domain with more than `most_pages` is a portion of its own."""
     portion: list[Domain] = []
     pages = 0

@@ -75,7 +75,7 @@ SELECT count(*)::int FROM unnest($2::text[]) AS l (label) CROSS JOIN LATERAL (
 -- Something of these domains came into reach.
 UPDATE domains SET ready_at = LEAST(COALESCE(ready_at, now()), now()) WHERE id = ANY ($1::bigint[]);
 
--- name: count_reopened
+-- name: update_requeue_counts
 -- Pages of these domains that got a new task.
 UPDATE domains d SET frontier_size = d.frontier_size + n.pages, status = CASE d.status WHEN 'exhausted' THEN 'active' ELSE d.status END
 FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) WHERE d.id = n.domain_id;
@@ -91,7 +91,7 @@ UPDATE domains SET allow_networks = $2::text[] WHERE id = ANY (ARRAY(
     SELECT id FROM domains WHERE name = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE))
 RETURNING id;
 
--- name: forgive_unreachable
+-- name: reset_unreachable
 -- Domains that failed only because our own network was down: their failures in a row are forgotten, and those that rest for it are ready again.
 UPDATE domains d
 SET consecutive_error_count = 0, error_streak_code = NULL,
@@ -106,7 +106,7 @@ FROM (SELECT id, status FROM domains
 WHERE d.id = held.id
 RETURNING held.status = 'unreachable' AS was_resting;
 
--- name: adopt_domains
+-- name: assign_domains
 -- A run takes the domains it was asked to crawl: named ones, those below named parents, or all with something to do. With them come
 -- those that an earlier run took for the images of their pages and did not finish. Found once, as an array: where statistics are older
 -- than a long list, `id IN (SELECT … FOR UPDATE)` looked for all of them anew for each (18 s for 5,000).
@@ -125,7 +125,7 @@ SET run_id = $1, run_pages = 0, round = 0,
           WHERE t.domain_id = domains.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending') END
 WHERE id = ANY (ARRAY(SELECT id FROM taken));
 
--- name: adopt_strays
+-- name: assign_free_domains
 -- The standing run takes domains that belong to no run, or to one that is over, some at a time. One whose pages are known is not there
 -- for its images only, although the run that is over had it for them.
 WITH strays AS (
@@ -224,7 +224,7 @@ UPDATE domains SET claim_expires_at = now() + make_interval(secs => $2) WHERE cl
 RETURNING id, version, breaker_resets,
           is_active AND NOT has_new_settings AND window_end(now(), maintenance_start, maintenance_end) IS NULL AS may_go_on;
 
--- name: surplus
+-- name: find_extra_domains
 -- What a worker ($1) has more than its even share of a run's domains, the least urgent first, and the workers who have less than a quarter of
 -- one. A worker counts if it was heard of within $3 seconds and is not sent away. Domains that want a label stay: not everybody may have them.
 WITH workers_alive AS (
@@ -374,7 +374,7 @@ WITH batch AS MATERIALIZED (
 )
 SELECT (SELECT last_id FROM batch) AS last_id, (SELECT count(*) FROM written)::int AS written;
 
--- name: score_imagined
+-- name: preview_score
 -- The scores that new domains with these ranks and frontiers would have, in their order.
 SELECT domain_score(jsonb_populate_record(NULL::domains, jsonb_build_object(
            'seed_rank', n.seed_rank, 'frontier_size', n.frontier_size, 'image_yield_rate', 0, 'error_rate', 0, 'first_seen_at', now())), now())

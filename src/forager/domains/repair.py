@@ -25,7 +25,7 @@ COUNTERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class CorrectedValue:
     """One value of one domain that was wrong."""
 
     domain: str
@@ -48,28 +48,28 @@ async def next_domains(conn: Any, after_id: int, limit: int) -> list[int]:
     return [row["id"] for row in await conn.fetch(SQL["next_domains"], after_id, limit)]
 
 
-async def hold_unleased(conn: Any, domain_ids: Sequence[int]) -> list[int]:
+async def lock_free_domains(conn: Any, domain_ids: Sequence[int]) -> list[int]:
     """Those nobody works on. Whoever learns a page of them meanwhile waits with its counter, and adds to ours."""
-    return [row["id"] for row in await conn.fetch(SQL["hold_unleased"], domain_ids)]
+    return [row["id"] for row in await conn.fetch(SQL["lock_free_domains"], domain_ids)]
 
 
-async def repair_counters(conn: Any, domain_ids: Sequence[int]) -> list[Mended]:
+async def repair_counters(conn: Any, domain_ids: Sequence[int]) -> list[CorrectedValue]:
     return [
-        Mended(row["name"], counter, row[before], row[counter])
+        CorrectedValue(row["name"], counter, row[before], row[counter])
         for row in await conn.fetch(SQL["recount_domains"], domain_ids)
         for counter, before in COUNTERS.items()
         if row[before] != row[counter]
     ]
 
 
-async def mend_states(
+async def repair_states(
     conn: Any, domain_ids: Sequence[int], *, refresh_every_s: float | None, refused_rest_s: float
-) -> list[Mended]:
-    rows = await conn.fetch(SQL["mend_states"], domain_ids, refresh_every_s, refused_rest_s)
+) -> list[CorrectedValue]:
+    rows = await conn.fetch(SQL["repair_states"], domain_ids, refresh_every_s, refused_rest_s)
     return [
-        Mended(row["name"], "status", row["was"], row["status"])
+        CorrectedValue(row["name"], "status", row["was"], row["status"])
         if row["was"] != row["status"]
-        else Mended(row["name"], "ready_at", None, "when its first visit is due")
+        else CorrectedValue(row["name"], "ready_at", None, "when its first visit is due")
         for row in rows
     ]
 
@@ -99,7 +99,7 @@ class Less(NamedTuple):
     stored: int = 0
 
 
-async def decrement_counters(conn: Any, less: Sequence[Less]) -> None:
+async def reduce_counters(conn: Any, less: Sequence[Less]) -> None:
     await conn.execute(SQL["lessen_domains"], *map(list, zip(*sorted(less), strict=True)))
 
 

@@ -4,7 +4,7 @@
 -- A batch of domains, in id order.
 SELECT id FROM domains WHERE id > $1 ORDER BY id LIMIT $2;
 
--- name: hold_unleased
+-- name: lock_free_domains
 -- Of these domains those nobody works on; their rows stay locked until the transaction ends.
 SELECT id FROM domains WHERE id = ANY ($1::bigint[]) AND claimed_by IS NULL ORDER BY id FOR NO KEY UPDATE SKIP LOCKED;
 
@@ -41,7 +41,7 @@ WHERE d.id = n.id
 RETURNING d.name, n.was_discovered, d.pages_discovered, n.was_waiting, d.frontier_size, n.was_crawled, d.pages_crawled,
           n.was_errors, d.total_error_count, n.was_deep, d.depth_reached, n.was_shown, d.images_found, n.was_stored, d.images_stored;
 
--- name: mend_states
+-- name: repair_states
 -- Held domains whose state cannot be true: exhausted with pages waiting, active with nothing left, never ready although its run
 -- may visit something. With nothing left it is exhausted, or blocked where more than half of the visits were refused.
 WITH facts AS (

@@ -13,23 +13,23 @@ MOVES_STAY = 20
 """Of each domain so many moves stay, however old they are."""
 
 
-class Gone(NamedTuple):
+class DeletedRows(NamedTuple):
     rows: int
     last_id: int | None
     """Of the last domain that was looked at; None: there was none left."""
 
 
-DROP_ROBOTS_REQUESTS = Query(SQL["drop_robots_requests"], Gone)
-DROP_MOVES = Query(SQL["drop_moves"], Gone)
+DROP_ROBOTS_REQUESTS = Query(SQL["drop_robots_requests"], DeletedRows)
+DROP_MOVES = Query(SQL["drop_moves"], DeletedRows)
 
 
-async def drop_robots_requests(conn: Any, *, after: int, domains: int, kept_s: float) -> Gone:
+async def drop_robots_requests(conn: Any, *, after: int, domains: int, kept_s: float) -> DeletedRows:
     async with conn.transaction():
         await conn.execute(SQL["allow"])
         return await DROP_ROBOTS_REQUESTS.one(conn, after, domains, kept_s)
 
 
-async def drop_moves(conn: Any, *, after: int, domains: int, kept_s: float, refresh_every_s: float) -> Gone:
+async def drop_moves(conn: Any, *, after: int, domains: int, kept_s: float, refresh_every_s: float) -> DeletedRows:
     async with conn.transaction():
         await conn.execute(SQL["allow"])
         return await DROP_MOVES.one(conn, after, domains, kept_s, refresh_every_s, MOVES_STAY)

@@ -97,11 +97,11 @@ async def reset(conn: Any, name: str, *, by: str, reason: str, also_gone: bool =
         await domains.move(conn, held.name, PENDING, by=by, reason=reason)
     else:
         await domains.note(conn, held.id, by=by, reason=reason)
-    reopened = await pages.reopen_domain(conn, held.id, also_gone=also_gone, by=by)
+    reopened = await pages.requeue_domain(conn, held.id, also_gone=also_gone, by=by)
     is_done = held.status is EXHAUSTED or not held.frontier_size + reopened
     revisited = await pages.revisit_domain(conn, held.id, by=by) if is_done else 0
-    await pages.hurry_domain(conn, held.id)
-    await domains.start_afresh(conn, held.id, reopened=reopened)
+    await pages.run_retries_now(conn, held.id)
+    await domains.reset_domain(conn, held.id, reopened=reopened)
     if held.status in STANDING_STILL:
         reopened += await _requeue_home(conn, held, by=by)
     status = PENDING if can_transition(held.status, PENDING) else held.status
@@ -142,7 +142,7 @@ async def block(
             await domains.move(conn, held.name, PENDING, by=by, reason="on its way to a block")
         await domains.move(conn, held.name, BLOCKED, by=by, reason=reason, rest_s=rest_s, hush_s=hush_s)
     if held.claimed_by is not None:
-        await give_back(conn, held.id)
+        await release_tasks(conn, held.id)
     return Blocked(held.name, held.status, rest_s, held.claimed_by is not None, was_known)
 
 
@@ -182,7 +182,7 @@ async def configure(
         await domains.count_run_pages(conn, held.id, budget=budget)
     await domains.configure(conn, held.id, changes)
     if held.images_policy == ImagePolicy.NONE != changes.get("images_policy", ImagePolicy.NONE):
-        await pages.forget_validators(conn, held.id)
+        await pages.clear_validators(conn, held.id)
     await domains.note(conn, held.id, by=by, reason=in_words(changes))
     if not REVISITS & changes.keys():
         return Configured(held.name, changes)
@@ -190,15 +190,15 @@ async def configure(
     return Configured(held.name, changes, planned, dropped)
 
 
-async def forget_networks(conn: Any, name: str, *, by: str) -> Configured:
+async def clear_networks(conn: Any, name: str, *, by: str) -> Configured:
     """Take back what --allow-network allowed for a domain. A run under way keeps what it was given."""
     held = await hold_domain(conn, name)
-    await domains.forget_networks(conn, held.id)
+    await domains.clear_networks(conn, held.id)
     await domains.note(conn, held.id, by=by, reason="networks forgotten")
     return Configured(held.name, {})
 
 
-async def give_back(conn: Any, domain_id: int) -> None:
+async def release_tasks(conn: Any, domain_id: int) -> None:
     """Tasks of a lease that was ended are free again and count for no limit."""
     freed = await frontier.free_tasks(conn, [domain_id])
     await domain_store.return_claims(conn, freed)
@@ -208,9 +208,9 @@ async def give_back(conn: Any, domain_id: int) -> None:
 
 async def _requeue_home(conn: Any, held: LockedDomain, *, by: str) -> int:
     """A domain that stood still and of which nothing waits would be exhausted before anybody asked it."""
-    homes = await revisits.reopen_homes(conn, [held.id], by=by, most_seeds=MOST_SEEDS)
+    homes = await revisits.requeue_start_pages(conn, [held.id], by=by, most_seeds=MOST_SEEDS)
     reopened = homes.get(held.id, 0)
-    await domains.start_afresh(conn, held.id, reopened=reopened)
+    await domains.reset_domain(conn, held.id, reopened=reopened)
     return reopened
 
 
@@ -219,7 +219,7 @@ async def plan_revisits(
 ) -> tuple[int, int]:
     planned = await pages.plan_revisits(conn, held.id, page_id=page_id, by=by)
     dropped = await pages.drop_revisits(conn, held.id, page_id=page_id)
-    await domains.rest_until(conn, held.id, refresh_every_s=refresh_every_s)
+    await domains.set_cooldown(conn, held.id, refresh_every_s=refresh_every_s)
     return planned, dropped
 
 

@@ -33,15 +33,15 @@ LASTMODS_OF = Query(SQL["lastmods_of"], LastmodCounts)
 WITHOUT_LINKS = Query(SQL["without_links"], int)
 COUNT_VISITS = BulkCommand(SQL["count_visits"], VisitColumns)
 RENEW_LEASES = Query(SQL["renew_leases"], RenewedLease)
-SURPLUS = Query(SQL["surplus"], ExcessLeases)
+SURPLUS = Query(SQL["find_extra_domains"], ExcessLeases)
 RELEASE = BulkCommand(SQL["release"], ReleaseColumns)
 FREE_LOST_LEASES = Query(SQL["free_lost_leases"], DomainName)
 FIND_ROBOTS = Query(SQL["find_robots"], StoredRobots)
-FORGIVE_UNREACHABLE = Query(SQL["forgive_unreachable"], bool)
+FORGIVE_UNREACHABLE = Query(SQL["reset_unreachable"], bool)
 SITEMAPS_OF_RUN = Query(SQL["sitemaps_of_run"], str)
 NEXT_READY = Query(SQL["next_ready"], NextReady)
 SCORE_DOMAINS = Query(SQL["score_domains"], ScoredDomains)
-SCORE_IMAGINED = Query(SQL["score_imagined"], float)
+SCORE_IMAGINED = Query(SQL["preview_score"], float)
 PUT_OFF_S = 5.0
 """A crawl does not stay for a try that was put off for longer: it keeps in the queue."""
 
@@ -96,7 +96,7 @@ class Seeded:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RequestState:
     """How a domain is asked at this moment: what a successor needs to keep its pace and its breaker."""
 
     wait_s: float
@@ -140,7 +140,7 @@ class Release:
     """The status is for a domain that has nothing left; one that has goes on."""
     is_spent: bool = False
     """It had its turn, its page budget or all it had is used up: others come first now."""
-    standing: Standing | None = None
+    standing: RequestState | None = None
     """None leaves what is known of pace and breaker as it is."""
 
 
@@ -202,9 +202,9 @@ async def stream_known_names(conn: Connection, after: int) -> AsyncIterator[tupl
         yield row["id"], row["name"]
 
 
-async def adopt_strays(conn: Connection, run: int, *, limit: int) -> int:
+async def assign_free_domains(conn: Connection, run: int, *, limit: int) -> int:
     """How many domains that no running run has are the standing run's now."""
-    adopted: int = await conn.fetchval(SQL["adopt_strays"], run, limit)
+    adopted: int = await conn.fetchval(SQL["assign_free_domains"], run, limit)
     return adopted
 
 
@@ -225,9 +225,9 @@ async def wake(conn: Connection, domain_ids: Iterable[int]) -> None:
     await conn.execute(SQL["wake"], list(domain_ids))
 
 
-async def count_reopened(conn: Connection, pages: Mapping[int, int]) -> None:
+async def update_requeue_counts(conn: Connection, pages: Mapping[int, int]) -> None:
     if pages:
-        await conn.execute(SQL["count_reopened"], list(pages), list(pages.values()))
+        await conn.execute(SQL["update_requeue_counts"], list(pages), list(pages.values()))
 
 
 async def wake_unreachable(conn: Connection, names: Sequence[str]) -> None:
@@ -239,10 +239,10 @@ async def allow_networks(conn: Connection, names: Sequence[str], networks: Seque
     return await ALLOW_NETWORKS.fetch(conn, list(names), list(networks))
 
 
-async def adopt_domains(
+async def assign_domains(
     conn: Connection, run: int, *, names: Sequence[str], parents: Sequence[str], everything: bool
 ) -> None:
-    await conn.execute(SQL["adopt_domains"], run, names, parents, everything)
+    await conn.execute(SQL["assign_domains"], run, names, parents, everything)
 
 
 async def hold_leases(
@@ -273,7 +273,7 @@ async def without_links(conn: Connection, domain_ids: Iterable[int]) -> set[int]
 
 
 async def count_visits(
-    conn: Connection, visits: Mapping[int, Visits], standings: Mapping[int, Standing], *, lease_s: float
+    conn: Connection, visits: Mapping[int, Visits], standings: Mapping[int, RequestState], *, lease_s: float
 ) -> None:
     """A domain without a standing keeps the one it has."""
     counts = visits.values()
@@ -313,7 +313,7 @@ class _StandingColumns(NamedTuple):
     resets: list[int | None]
 
 
-def _standing_columns(standings: Sequence[Standing | None]) -> _StandingColumns:
+def _standing_columns(standings: Sequence[RequestState | None]) -> _StandingColumns:
     return _StandingColumns(
         wait_s=[known.wait_s if known else None for known in standings],
         delay_s=[known.delay_s if known else None for known in standings],
@@ -343,7 +343,9 @@ async def renew_leases(conn: Connection, *, worker: int, lease_s: float) -> dict
     return {(lease.id, lease.version): LeaseRenewal(lease.may_go_on, lease.breaker_resets) for lease in renewed}
 
 
-async def surplus(conn: Connection, *, worker: int, run: int, heard_s: float) -> tuple[list[int], dict[int, int]]:
+async def find_extra_domains(
+    conn: Connection, *, worker: int, run: int, heard_s: float
+) -> tuple[list[int], dict[int, int]]:
     """Domains this worker could spare, and how many each of those workers holds who have next to nothing."""
     found = await SURPLUS.first(conn, worker, run, heard_s)
     return (found.domains, dict(zip(found.workers, found.held, strict=True))) if found else ([], {})
@@ -426,7 +428,7 @@ async def store_robots(conn: Connection, copies: Sequence[RobotsCopy]) -> None:
     )
 
 
-async def forgive_unreachable(conn: Connection, domain_ids: Sequence[int]) -> int:
+async def reset_unreachable(conn: Connection, domain_ids: Sequence[int]) -> int:
     """Forgets failures of these domains that our own network caused; returns how many were resting for them."""
     await sign_moves(conn, by="worker", reason_code="network_back", reason="our own network was down, not the site")
     return sum(await FORGIVE_UNREACHABLE.fetch(conn, domain_ids))
@@ -471,7 +473,7 @@ async def score_domains(conn: Connection, *, after: int, limit: int, is_scored: 
     return await SCORE_DOMAINS.one(conn, after, limit, is_scored)
 
 
-async def score_imagined(conn: Connection, ranks: Sequence[int], pages: Sequence[int]) -> list[float]:
+async def preview_score(conn: Connection, ranks: Sequence[int], pages: Sequence[int]) -> list[float]:
     """Of domains that do not exist, by the formula of those that do."""
     return await SCORE_IMAGINED.fetch(conn, ranks, pages)
 

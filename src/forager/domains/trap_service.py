@@ -50,7 +50,7 @@ async def release(conn: Any, name: str, trap_id: int, *, by: str) -> Released:
     reason = f"trap {trap.id} released: {TRAP_WORDS.get(trap.rule, trap.rule)}"
     if pages:
         await sign_moves(conn, by=by, reason_code=OPERATOR, reason=reason)
-        await domain_store.count_reopened(conn, {held.id: pages})
+        await domain_store.update_requeue_counts(conn, {held.id: pages})
         await domain_store.wake(conn, [held.id])
     if not pages or held.status is not DomainStatus.EXHAUSTED:
         await domains.note(conn, held.id, by=by, reason=reason)

@@ -19,9 +19,9 @@ async def traps_of(conn: Any, domain_ids: Sequence[int]) -> list[Trap]:
     return [Trap(**row) for row in await conn.fetch(SQL["traps_of"], domain_ids)]
 
 
-async def note_suspects(conn: Any, suspects: Sequence[Suspect]) -> None:
+async def save_candidates(conn: Any, suspects: Sequence[Suspect]) -> None:
     if suspects:
-        await conn.execute(SQL["note_suspects"], *map(list, zip(*suspects, strict=True)))
+        await conn.execute(SQL["save_candidates"], *map(list, zip(*suspects, strict=True)))
 
 
 async def find_traps(conn: Any, found: Sequence[Suspect]) -> list[Trap]:

@@ -5,7 +5,7 @@
 SELECT id, domain_id, rule, template, pages, found_at, released_at IS NOT NULL AS is_released
 FROM domain_traps WHERE domain_id = ANY ($1::bigint[]) ORDER BY id;
 
--- name: note_suspects
+-- name: save_candidates
 -- How far templates have come on their way to a trap; those that come back to zero were harmless.
 WITH suspects AS (
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::text[]) AS n (domain_id, rule, template, pages, example)

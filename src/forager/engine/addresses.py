@@ -11,7 +11,7 @@ from typing import Protocol
 from forager import clock
 from forager.engine.config import RequestLimits
 from forager.engine.domain_queue import DomainQueue
-from forager.politeness.pace import Throttle
+from forager.politeness.throttle import Throttle
 
 MOST_IDLE = 10_000
 

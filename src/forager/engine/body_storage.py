@@ -22,7 +22,7 @@ from forager.engine.write_buffer import WriteBuffer
 from forager.frontier.models import Outcome
 from forager.observe import log
 from forager.storage import store as bodies
-from forager.storage.body_store import BodyStore, Shelved
+from forager.storage.body_store import BodyStore, StoreResult
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
 
@@ -111,7 +111,9 @@ class BodyStorage:
         return _split_stored(outcomes, shelved)
 
 
-def _split_stored(outcomes: Sequence[Outcome], shelved: Sequence[Shelved]) -> tuple[list[Outcome], list[Outcome], str]:
+def _split_stored(
+    outcomes: Sequence[Outcome], shelved: Sequence[StoreResult]
+) -> tuple[list[Outcome], list[Outcome], str]:
     found = iter(shelved)
     ready: list[Outcome] = []
     failed: list[Outcome] = []

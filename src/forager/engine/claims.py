@@ -10,7 +10,7 @@ from typing import Any
 
 from forager.db.database import Database
 from forager.dispatch.message import CrawlHint
-from forager.dispatch.store import withdraw_offers
+from forager.dispatch.store import delete_offers
 from forager.domains import store as domains
 from forager.domains.models import Trap
 from forager.domains.store import Release, RobotsCopy
@@ -102,7 +102,7 @@ class Claims:
             named = [(hint.domain_id, hint.version) for hint in hints]
             limit = self._spec.max_pages_per_domain
             left = await frontier.still_claimable(conn, named, run=self._run, max_pages_per_domain=limit)
-            await withdraw_offers(conn, [hint for hint in hints if hint.domain_id not in left])
+            await delete_offers(conn, [hint for hint in hints if hint.domain_id not in left])
             return left
 
         return await in_transaction(self._database, once) if hints else set()
@@ -115,7 +115,7 @@ class Claims:
         granted = None
         if self._spec.max_pages is not None:
             before = self._times_returned
-            granted = await stats.reserve_pages(conn, self._run, sum(want for _, want in wants))
+            granted = await stats.acquire_pages(conn, self._run, sum(want for _, want in wants))
             self.is_spent = granted == 0 and self._times_returned == before  # else it was asked too early to know
             wants = split_grant(wants, granted)
         targets = await frontier.claim_tasks(

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from forager import clock
-from forager.domains.store import Release, Standing
+from forager.domains.store import Release, RequestState
 from forager.engine import retry_policy
 from forager.engine.failure_streak import FailureStreak
 from forager.engine.proxying import ProxyPool
@@ -21,9 +21,9 @@ from forager.engine.request_history import RequestHistory
 from forager.engine.request_slots import DomainShare
 from forager.engine.robots_rules import RobotsRules
 from forager.errors import LeaseLostError, StatusError, VisitError
-from forager.frontier.models import Lease, Outcome, Target, Trouble
+from forager.frontier.models import DomainFailure, Lease, Outcome, Target
 from forager.politeness.breaker import Breaker, BreakerState
-from forager.politeness.pace import Throttle
+from forager.politeness.throttle import Throttle
 
 SECONDS_AHEAD = 10.0
 MOST_AHEAD = 128
@@ -162,10 +162,10 @@ class DomainQueue:
         reason, self.wait_reason = self.wait_reason, None
         return reason
 
-    def standing(self, now: float) -> Standing:
+    def standing(self, now: float) -> RequestState:
         """What a successor needs to know."""
         is_closed = self.breaker.state is BreakerState.CLOSED
-        return Standing(
+        return RequestState(
             wait_s=self.wait_s(now),
             delay_s=self.pace.delay_s,
             extra_s=self.pace.delay_s - self.pace.base_s,
@@ -386,11 +386,11 @@ def block(queue: DomainQueue, cooldowns: Mapping[str, float]) -> Release:
     """The domain is blocked or unreachable, for the trouble it gave last."""
     code = queue.streak.code
     assert code is not None
-    status = "unreachable" if code == Trouble.UNREACHABLE else "blocked"
+    status = "unreachable" if code == DomainFailure.UNREACHABLE else "blocked"
     wait_s = queue.wait_s(clock.monotonic())
     reason_code, reason = queue.streak.reason_code, queue.streak.reason
     rest_s = cooldowns[code]
-    if code == Trouble.UNREACHABLE:
+    if code == DomainFailure.UNREACHABLE:
         rest_s = unreachable_cooldown_s(queue.lease.unreachable_cooldowns, rest_s)
     return Release(queue.lease, wait_s, rest_s, status=status, reason_code=reason_code, reason=reason)
 

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from forager.errors import ResponseError, VisitError
-from forager.frontier.models import Outcome, Trouble
+from forager.frontier.models import DomainFailure, Outcome
 
 WORDS = {
-    Trouble.LOGIN_REQUIRED: "asked for a login",
-    Trouble.FORBIDDEN: "answered 403",
-    Trouble.RATE_LIMITED: "answered 429",
-    Trouble.SERVER_ERROR: "answered with a server error",
-    Trouble.UNREACHABLE: "did not answer",
+    DomainFailure.LOGIN_REQUIRED: "asked for a login",
+    DomainFailure.FORBIDDEN: "answered 403",
+    DomainFailure.RATE_LIMITED: "answered 429",
+    DomainFailure.SERVER_ERROR: "answered with a server error",
+    DomainFailure.UNREACHABLE: "did not answer",
 }
 
 
@@ -43,15 +43,15 @@ class FailureStreak:
     @property
     def reason_code(self) -> str | None:
         """Of a domain nobody answers for, how it does not answer: `dns_error`, `connect_error`, `timeout`."""
-        return self.last.code if self.code == Trouble.UNREACHABLE and self.last is not None else self.code
+        return self.last.code if self.code == DomainFailure.UNREACHABLE and self.last is not None else self.code
 
     @property
     def reason(self) -> str:
         if self.code is None:
             return ""
         times = "once" if self.count == 1 else f"{self.count} times in a row"
-        detail = f": {self.last}" if self.code == Trouble.UNREACHABLE and self.last is not None else ""
-        return f"it {WORDS[Trouble(self.code)]} {times}{detail}"
+        detail = f": {self.last}" if self.code == DomainFailure.UNREACHABLE and self.last is not None else ""
+        return f"it {WORDS[DomainFailure(self.code)]} {times}{detail}"
 
 
 def is_response(outcome: Outcome) -> bool:

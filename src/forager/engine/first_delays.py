@@ -4,7 +4,7 @@ import os
 import random
 from collections import deque
 
-from forager.politeness.pace import first_wait_s
+from forager.politeness.throttle import first_wait_s
 
 
 class FirstDelays:

@@ -21,8 +21,8 @@ from forager.frontier.models import Lease
 from forager.observe import log
 from forager.politeness.breaker import Breaker
 from forager.politeness.guard import AddressGuard
-from forager.politeness.pace import LatencyTracker, Throttle, clamp_delay
-from forager.stats.counters import Tally
+from forager.politeness.throttle import LatencyTracker, Throttle, clamp_delay
+from forager.stats.counters import CounterMap
 
 
 class LeaseKeeper:
@@ -41,7 +41,7 @@ class LeaseKeeper:
         self._guard = guard
         """Decides about addresses; the rule of the client for domains that have none of their own."""
         self._first_delays = FirstDelays()
-        self.tally = Tally()
+        self.tally = CounterMap()
         """What became of leases, until the next heartbeat writes it."""
 
     # opening -------------------------------------------------------------------------------------------------------

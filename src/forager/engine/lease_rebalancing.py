@@ -31,7 +31,7 @@ class LeaseRebalancer:
     async def surplus(self, worker: int, *, heard_s: float) -> list[int]:
         """Domains to be handed back now."""
         spare, poor = await in_transaction(
-            self._database, lambda conn: domains.surplus(conn, worker=worker, run=self._run, heard_s=heard_s)
+            self._database, lambda conn: domains.find_extra_domains(conn, worker=worker, run=self._run, heard_s=heard_s)
         )
         now = clock.monotonic()
         self._offered = {who: offer for who, offer in self._offered.items() if now < offer[1] + AGAIN_S}

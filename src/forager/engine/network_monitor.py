@@ -31,7 +31,7 @@ from forager.errors import (
     TlsError,
     VisitError,
 )
-from forager.fetch.network_probe import Probed, has_default_route, name_server_answers, name_servers
+from forager.fetch.network_probe import ProbeResult, has_default_route, is_name_server_up, name_servers
 from forager.fetch.origin import split_url
 from forager.observe import log
 from forager.urls.domain import registrable
@@ -110,9 +110,9 @@ class Probe(Protocol):
 
     def forget_failures(self) -> None: ...
 
-    async def look_up(self, url: str) -> Probed: ...
+    async def look_up(self, url: str) -> ProbeResult: ...
 
-    async def reach(self, url: str) -> Probed: ...
+    async def reach(self, url: str) -> ProbeResult: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class NetworkMonitor:
     async def _find_out(self, layer: Layer) -> bool:
         began_at = clock.monotonic()
         results = await self._probe_some(layer)
-        if Probed.REACHED in results or await self._has_no_such_names(layer, results):
+        if ProbeResult.REACHED in results or await self._has_no_such_names(layer, results):
             self._works(layer, clock.monotonic())
             return False
         is_cut_off = await self._is_offline(layer, results)
@@ -237,14 +237,14 @@ class NetworkMonitor:
                 sites[site] = sites.get(site, False) or failure.is_known
         return Evidence(len(sites), sum(sites.values()), is_cut_off)
 
-    async def _has_no_such_names(self, layer: Layer, results: list[Probed]) -> bool:
+    async def _has_no_such_names(self, layer: Layer, results: list[ProbeResult]) -> bool:
         """A name server answers, and says that the names do not exist: looking names up works."""
-        if layer is not Layer.NAMES or Probed.NO_NAME not in results or Probed.FAILED in results:
+        if layer is not Layer.NAMES or ProbeResult.NO_NAME not in results or ProbeResult.FAILED in results:
             return False
         servers = name_servers()
-        return bool(servers) and await name_server_answers(servers)
+        return bool(servers) and await is_name_server_up(servers)
 
-    async def _probe_some(self, layer: Layer) -> list[Probed]:
+    async def _probe_some(self, layer: Layer) -> list[ProbeResult]:
         """Some hosts that were reached lately, and some that failed."""
         good = [url for url, _ in list(self._reached.values())[-PROBED:]]
         failed = [failure.url for failure in self._failed[layer].values()]
@@ -252,10 +252,10 @@ class NetworkMonitor:
         probe = self._probe.look_up if layer is Layer.NAMES else self._probe.reach
         return list(await asyncio.gather(*map(probe, urls)))
 
-    async def _is_offline(self, layer: Layer, results: list[Probed]) -> bool:
+    async def _is_offline(self, layer: Layer, results: list[ProbeResult]) -> bool:
         if layer is Layer.NAMES:
-            return Probed.FAILED in results and not await name_server_answers(name_servers())
-        return Probed.NO_ROUTE in results and not has_default_route()
+            return ProbeResult.FAILED in results and not await is_name_server_up(name_servers())
+        return ProbeResult.NO_ROUTE in results and not has_default_route()
 
     # the outage ----------------------------------------------------------------------------------------------------
 
@@ -274,14 +274,14 @@ class NetworkMonitor:
             results = await self._probe_some(layer)
             if self._down is not layer:
                 return
-            if Probed.REACHED in results:
+            if ProbeResult.REACHED in results:
                 self._end()
             elif await self._is_doubtful(layer, results, clock.monotonic() - began_at):
                 log().warning("the sites are at fault after all", action="network.trusted")
                 self._trusted_until = clock.monotonic() + TRUSTED_S
                 self._end()
 
-    async def _is_doubtful(self, layer: Layer, results: list[Probed], down_s: float) -> bool:
+    async def _is_doubtful(self, layer: Layer, results: list[ProbeResult], down_s: float) -> bool:
         """Whether nothing but the failures themselves, or silent hosts of very few sites, speaks for an outage of our
         own, and has for long."""
         sites = {site_of(url) for url, _ in self._reached.values()}

@@ -17,7 +17,7 @@ from forager.engine.request_history import EarlierRequests
 from forager.engine.stop import StopRequest
 from forager.engine.write_buffer import WriteBuffer
 from forager.errors import BrokenError, LeaseLostError, UnavailableError, VisitError
-from forager.frontier.models import Outcome, Target, Trouble
+from forager.frontier.models import DomainFailure, Outcome, Target
 from forager.observe import log
 
 TOLD_WAIT_S = 3.0
@@ -143,7 +143,7 @@ class OutcomeHandler:
     def _should_block(self, queue: DomainQueue) -> bool:
         if queue.streak.code is None:
             return False
-        is_patient = queue.streak.code in {Trouble.UNREACHABLE, Trouble.RATE_LIMITED}
+        is_patient = queue.streak.code in {DomainFailure.UNREACHABLE, DomainFailure.RATE_LIMITED}
         return queue.streak.count >= (self._config.max_unreachable if is_patient else self._config.max_domain_errors)
 
 

@@ -124,7 +124,7 @@ class Server:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker says when it is over, by closing its end
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    parser.warm_up()
+    parser.preload()
     gc.set_threshold(50_000, 20, 100)
     gc.collect()
     gc.freeze()

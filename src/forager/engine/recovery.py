@@ -21,7 +21,7 @@ async def recover(conn: Any, *, dead_after_s: float, delay_s: float, notes: Path
     running = await stats.find_running_workers(conn, get_host_key())
     dead = [(worker, pid, began) for worker, pid, began in running if not is_alive(pid, began)]
     if dead:
-        await stats.bury_workers(conn, [worker for worker, _, _ in dead])
+        await stats.mark_workers_dead(conn, [worker for worker, _, _ in dead])
         pages = [page for _, pid, began in dead if notes and (page := pop_crash_marker(notes, pid, began))]
         await frontier.note_crashes(conn, pages)
         log().info("workers buried", action="worker.buried", workers=[worker for worker, _, _ in dead], pages=pages)
@@ -35,7 +35,7 @@ async def reclaim(conn: Any, *, lease_s: float, dead_after_s: float, delay_s: fl
     """Frees the leases of silent workers and returns their domains; each worker does it every second, so that a lost
     machine's domains are claimed again as soon as its leases are over, whether or not a scheduler runs."""
     host = get_host_key()
-    if not await stats.has_silent_workers(conn, silent_s=lease_s, lost_s=dead_after_s, host=host):
+    if not await stats.has_stale_workers(conn, silent_s=lease_s, lost_s=dead_after_s, host=host):
         return []
     await _mark_dead(conn, dead_after_s)
     freed = await free_lost(conn, dead_after_s=dead_after_s, delay_s=delay_s)
@@ -45,7 +45,7 @@ async def reclaim(conn: Any, *, lease_s: float, dead_after_s: float, delay_s: fl
 
 
 async def _mark_dead(conn: Any, dead_after_s: float) -> None:
-    if buried := await stats.bury_silent(conn, silent_s=dead_after_s, host=get_host_key()):
+    if buried := await stats.mark_stale_dead(conn, silent_s=dead_after_s, host=get_host_key()):
         log().info("workers of another machine are silent", action="worker.buried", workers=buried)
 
 

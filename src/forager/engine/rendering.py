@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forager.errors import ForagerError, RenderError, RobotsDeniedError
-from forager.fetch.browser import Browser, Limits, find_chromium, open_browser, why_no_browser
+from forager.fetch.browser import Browser, Limits, find_chromium, find_missing_dependency, open_browser
 from forager.fetch.client import Client, accepts_any_type
 from forager.fetch.models import Fetched, Rendering
 from forager.observe import log
@@ -116,7 +116,7 @@ async def open_renderer(
     client: Client, *, chromium: Path | None, user_agent: str, limits: Limits
 ) -> AsyncIterator[Renderer]:
     """No browser is started before a page needs one; where there is none, nothing is rendered."""
-    why_not, program = why_no_browser(chromium), find_chromium(chromium)
+    why_not, program = find_missing_dependency(chromium), find_chromium(chromium)
     if why_not or program is None:
         yield Renderer(client, None, why_not)
         return

@@ -8,7 +8,7 @@ from forager import clock
 from forager.engine.addresses import Addresses
 from forager.engine.database_clock import DatabaseClock
 from forager.engine.domain_queue import DomainQueue
-from forager.politeness.pace import Throttle
+from forager.politeness.throttle import Throttle
 from forager.proxies.models import Proxy
 
 

@@ -26,10 +26,10 @@ from forager.errors import (
     VisitError,
     VisitTimeoutError,
 )
-from forager.frontier.models import Lease, Outcome, OutcomeKind, Past, Target, Trouble
+from forager.frontier.models import DomainFailure, Lease, Outcome, OutcomeKind, Past, Target
 from forager.frontier.revisit import next_interval
 from forager.images.models import ImageStatus
-from forager.parsing.login import count_words, is_login_wall
+from forager.parsing.login import count_words, is_login_required
 from forager.parsing.models import Reading
 
 QUICK_TRIES = 3
@@ -56,21 +56,21 @@ def outcome_of(error: VisitError) -> OutcomeKind:
             return OutcomeKind.FAILED
 
 
-def find_problem(error: VisitError, *, is_image: bool = False) -> Trouble | None:
+def find_problem(error: VisitError, *, is_image: bool = False) -> DomainFailure | None:
     """What a failed visit says about the whole domain, if anything. Many sites refuse images to all but their pages."""
     match error:
         case StatusError() if is_image and error.status_code < 500 and error.status_code != 429:
             return None
         case StatusError(status_code=401 | 407):
-            return Trouble.LOGIN_REQUIRED
+            return DomainFailure.LOGIN_REQUIRED
         case StatusError(status_code=403 | 451):
-            return Trouble.FORBIDDEN
+            return DomainFailure.FORBIDDEN
         case StatusError(status_code=429):
-            return Trouble.RATE_LIMITED
+            return DomainFailure.RATE_LIMITED
         case StatusError() if error.status_code >= 500:
-            return Trouble.SERVER_ERROR
+            return DomainFailure.SERVER_ERROR
         case DnsError() | ConnectError() | VisitTimeoutError():
-            return Trouble.UNREACHABLE
+            return DomainFailure.UNREACHABLE
         case _:
             return None
 
@@ -91,11 +91,11 @@ def is_failure(error: VisitError | None) -> bool | None:
             return None
 
 
-def detect_login(target: Target, status_code: int, reading: Reading) -> Trouble | None:
+def detect_login(target: Target, status_code: int, reading: Reading) -> DomainFailure | None:
     """Whether the page that came is a login form in place of the one that was asked for."""
     if not (reading.has_password_form or target.redirects):
         return None
-    is_wall = is_login_wall(
+    is_wall = is_login_required(
         url=target.url,
         was_redirected=target.redirects > 0,
         status_code=status_code,
@@ -104,7 +104,7 @@ def detect_login(target: Target, status_code: int, reading: Reading) -> Trouble 
         links=len(reading.links),
         title=reading.title,
     )
-    return Trouble.LOGIN_REQUIRED if is_wall else None
+    return DomainFailure.LOGIN_REQUIRED if is_wall else None
 
 
 def is_retryable(error: VisitError) -> bool:

@@ -38,7 +38,7 @@ from forager.fetch.client import Client
 from forager.fetch.models import Fetched
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.robots import rules as robots
-from forager.robots.fetch import ROBOTS_TRIES, TIMEOUT_S, ask_robots
+from forager.robots.fetch import ROBOTS_TRIES, TIMEOUT_S, fetch_robots
 from forager.robots.rules import Rules
 
 EXHAUSTED_HOLD_S = 5.0
@@ -94,7 +94,7 @@ class RobotsCache:
         turn = partial(self._turn, queue, origin, requests)
         is_ours = partial(self._is_local_failure, queue, origin)
         try:
-            copy = await ask_robots(client, queue.lease.domain_id, origin, ttl_s=ttl_s, turn=turn, is_ours=is_ours)
+            copy = await fetch_robots(client, queue.lease.domain_id, origin, ttl_s=ttl_s, turn=turn, is_ours=is_ours)
         except AddressBlockedError as refusal:
             refusal.drop_traceback()
             queue.robots.save(origin, refusal)  # for as long as the lease: the guard does not change its mind

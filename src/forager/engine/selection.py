@@ -7,7 +7,7 @@ from forager.engine.retry_policy import detect_login
 from forager.errors import BadResponseError, StatusError, TooManyRedirectsError
 from forager.fetch.models import Fetched
 from forager.fetch.retry_after import parse_retry_after
-from forager.frontier.models import Target, Trouble
+from forager.frontier.models import DomainFailure, Target
 from forager.images.models import ImagePolicy
 from forager.links.images import get_redirect_image
 from forager.links.models import Selection
@@ -16,7 +16,7 @@ from forager.parsing.login import redirects_to_login
 from forager.parsing.models import Reading
 from forager.urls.resolve import resolve_links
 
-Selected = tuple[Selection, Trouble | None]
+Selected = tuple[Selection, DomainFailure | None]
 
 
 def select(
@@ -56,4 +56,4 @@ def follow(target: Target, fetched: Fetched, selector: Selector, max_redirects: 
     if target.is_image:
         return Selection(images=get_redirect_image(url), wants_files=True), None
     is_wall = redirects_to_login(target.url, url)
-    return selector.redirect(target, location), Trouble.LOGIN_REQUIRED if is_wall else None
+    return selector.redirect(target, location), DomainFailure.LOGIN_REQUIRED if is_wall else None

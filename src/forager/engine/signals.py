@@ -18,7 +18,7 @@ from forager.engine.domain_queue import DomainQueue
 from forager.engine.domain_queues import DomainQueues
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier import tasks
-from forager.frontier.tasks import AbandonedTask, Call
+from forager.frontier.tasks import Call, CancelledTask
 from forager.stats import store as stats
 
 EVERY_S = 1.0
@@ -27,7 +27,7 @@ Tokens = list[tuple[int, int]]
 
 async def prune(conn: Any) -> None:
     """Calls nobody will hear: their workers are gone."""
-    await tasks.sweep_calls(conn)
+    await tasks.delete_stale_signals(conn)
 
 
 class TaskSignals:
@@ -63,13 +63,13 @@ class TaskSignals:
             if self._abandoned:
                 await self._write(self._abandoned.take())
 
-    async def _write(self, abandoned: Sequence[tuple[DomainQueue, AbandonedTask]]) -> None:
+    async def _write(self, abandoned: Sequence[tuple[DomainQueue, CancelledTask]]) -> None:
         worker = self._queues.worker_id
 
         async def once(conn: Any) -> bool:
             held = await domains.hold_leases(conn, [queue.lease.token for queue, _ in abandoned], worker=worker)
             ours = [task for queue, task in abandoned if queue.lease.token in held]
-            freed = await tasks.abandon(conn, worker, ours) if ours else []
+            freed = await tasks.release_tasks(conn, worker, ours) if ours else []
             await domains.return_claims(conn, freed)
             for run, _, pages in freed:
                 await stats.return_pages(conn, run, pages)
@@ -82,5 +82,5 @@ class TaskSignals:
 
     async def _read(self, conn: Any) -> tuple[list[Call], Tokens]:
         worker = self._queues.worker_id
-        self.is_sent_away = await stats.is_sent_away(conn, worker)
-        return await tasks.hear_calls(conn, worker), await switches.switched_off(conn, worker)
+        self.is_sent_away = await stats.is_draining(conn, worker)
+        return await tasks.poll_signals(conn, worker), await switches.switched_off(conn, worker)

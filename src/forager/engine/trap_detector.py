@@ -64,7 +64,7 @@ class TrapDetector:
         self._discard()
 
     def _add_domain(self, lease: Lease, known: list[Trap]) -> None:
-        self._selector.heed(lease.domain, known)
+        self._selector.set_traps(lease.domain, known)
         before = self._watched.pop(lease.domain_id, None)
         memory = before.memory if before else None
         self._watched[lease.domain_id] = watched = Watched(lease, known, memory)
@@ -126,7 +126,7 @@ class TrapDetector:
         while len(self._watched) > MOST_DOMAINS or self._marks > MOST_MARKS:
             eldest = self._watched.pop(next(iter(self._watched)))
             self._marks -= len(eldest.memory) if eldest.memory is not None else 0
-            self._selector.heed(eldest.lease.domain, ())
+            self._selector.set_traps(eldest.lease.domain, ())
 
     async def write(
         self,
@@ -152,7 +152,7 @@ class TrapDetector:
             domain = watched.lease.domain
             log().info("trap found", action="trap.found", domain=domain, rule=trap.rule, template=trap.template)
             watched.known.append(trap)
-            self._selector.heed(domain, watched.known)
+            self._selector.set_traps(domain, watched.known)
 
 
 def _can_be_older(asked_at: datetime, trap: Trap) -> bool:
@@ -167,7 +167,7 @@ async def _keep(
     held = {domain for domain, _ in await domains.hold_leases(conn, tokens, worker=worker)}
     ours = {(domain, seen.rule, seen.template): seen for domain, seen in suspicions if domain in held}
     rows = [(*place, seen.pages, seen.example) for place, seen in ours.items() if not seen.is_trap]
-    await domain_traps.note_suspects(conn, rows)
+    await domain_traps.save_candidates(conn, rows)
     found = [(*place, seen.pages, seen.example) for place, seen in ours.items() if seen.is_trap]
     traps = await domain_traps.find_traps(conn, found)
     await shut(conn, traps)
@@ -178,4 +178,4 @@ async def shut(conn: Any, traps: Iterable[Trap]) -> None:
     """Pages of these traps that nobody visited yet are left out. The caller holds their domains."""
     shut = [trap for trap in traps if trap.blocks_links and trap.has_pattern]
     patterns = [(trap.id, trap.domain_id, pattern_of(trap.template)) for trap in shut]
-    await domain_traps.leave_out(conn, await frontier_traps.shut_pages(conn, patterns))
+    await domain_traps.leave_out(conn, await frontier_traps.exclude_pages(conn, patterns))

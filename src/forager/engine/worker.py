@@ -16,7 +16,7 @@ from typing import Any
 
 from forager import clock
 from forager.db.database import Database
-from forager.dispatch.inbox import MessageInbox, Verdict
+from forager.dispatch.inbox import MessageInbox, MessageReply
 from forager.domains import store as domains
 from forager.domains.store import LeaseRenewal
 from forager.engine import signals
@@ -46,11 +46,11 @@ from forager.engine.write_loop import WriteLoop
 from forager.engine.writer import Writer
 from forager.frontier.models import Target
 from forager.frontier.url_cache import UNSHARED, SharedPages
-from forager.observe import everywhere, log
+from forager.observe import bind_process_context, log
 from forager.politeness.guard import AddressGuard
 from forager.stats import series
 from forager.stats import store as stats
-from forager.stats.counters import Tally
+from forager.stats.counters import CounterMap
 from forager.stats.processes import get_host_key, started_at
 
 RUN_EVERY_S = 0.2
@@ -209,7 +209,7 @@ class Worker:
         asked_at = clock.monotonic()
         self._queues.worker_id = await in_transaction(self._database, once)
         self._beat_at = asked_at
-        everywhere(worker=self._id)
+        bind_process_context(worker=self._id)
         await self._read_clock()
 
     async def _heartbeat_loop(self) -> None:
@@ -284,7 +284,7 @@ class Worker:
             for domain in domain_ids:
                 if queue := self._queues.get(domain):
                     queue.forgive()
-            freed = await in_transaction(self._database, partial(domains.forgive_unreachable, domain_ids=domain_ids))
+            freed = await in_transaction(self._database, partial(domains.reset_unreachable, domain_ids=domain_ids))
             log().info("domains forgiven", action="network.forgiven", domains=len(domain_ids), woken=freed)
             self._claim_at = 0.0
             self._queues.wake()
@@ -292,7 +292,7 @@ class Worker:
     async def _write_heartbeat(self, conn: Any) -> bool:
         """Writes the heartbeat, and why we are paused if we are."""
         pause = self._pauses.current
-        is_alive = await stats.beat(conn, self._id, pause)
+        is_alive = await stats.heartbeat(conn, self._id, pause)
         self._written_pause = pause
         return is_alive
 
@@ -319,14 +319,14 @@ class Worker:
         await stats.end_worker(conn, self._id)
         await signals.prune(conn)
 
-    async def _send_heartbeat(self, conn: Any, told: Tally) -> tuple[bool, dict[tuple[int, int], LeaseRenewal]]:
+    async def _send_heartbeat(self, conn: Any, told: CounterMap) -> tuple[bool, dict[tuple[int, int], LeaseRenewal]]:
         is_alive = await self._write_heartbeat(conn)
         await series.add(conn, self._id, told)
         return is_alive, await domains.renew_leases(conn, worker=self._id, lease_s=self._config.lease.lease_s)
 
     async def _extend_scope(self) -> None:
         """The continuous run reaches domains that became known since."""
-        growing = self._selector.growing
+        growing = self._selector.mutable_domains
         if growing is None:
             return
 
@@ -466,7 +466,7 @@ class Worker:
             left = await self._claims.resolve_offers([hint for hint in hints if hint.domain_id not in leased])
             inbox.hold([offer for offer in offers if offer.hint.domain_id in left])
             offers = [offer for offer in offers if offer.hint.domain_id not in left]
-        inbox.settle(offers, Verdict.DONE)
+        inbox.settle(offers, MessageReply.DONE)
 
     def _open_leases(self, claimed: Claimed, asked_at: float) -> None:
         self._selector.extend_scope([lease.domain for lease in claimed.leases if not lease.images_only])

@@ -30,9 +30,9 @@ from forager.errors import ErrorSource
 from forager.frontier import cache_namespace as eras
 from forager.frontier import store as frontier
 from forager.frontier import tasks
-from forager.frontier.cache_warm_up import CacheWarmUp
+from forager.frontier.cache_warm_up import CacheWarmup
 from forager.frontier.details import record_details
-from forager.frontier.enqueue import EnqueueResult, learn, merge_cached, sort_known
+from forager.frontier.enqueue import EnqueueResult, enqueue, merge_cached, sort_known
 from forager.frontier.images import make_pages, record_images
 from forager.frontier.lexemes import Lexemes
 from forager.frontier.models import Outcome, OutcomeKind
@@ -44,7 +44,7 @@ from forager.observe import log
 from forager.parsing.keywords import CONFIGS, keywords_of
 from forager.stats import series
 from forager.stats import store as stats
-from forager.stats.counters import Tally, count_batch
+from forager.stats.counters import CounterMap, count_batch
 
 MOST_DOMAIN_IDS = 100_000
 NOT_MODIFIED = 304
@@ -80,7 +80,7 @@ class Writer:
         self._lease_s = config.lease.lease_s
         self._shared = shared
         self._known = UrlCache(config.frontier.known_urls)
-        self._catching_up = CacheWarmUp()
+        self._catching_up = CacheWarmup()
         self._domain_ids: dict[str, int] = {}
         self._era: str | None = None
         """The cache namespace that `_known` and all other memories here are of."""
@@ -89,9 +89,9 @@ class Writer:
         self._lexemes = Lexemes()
         self._depths: dict[int, int] = {}
         """Of the pages that were recorded last, as the database has them."""
-        self._tally = Tally()
+        self._tally = CounterMap()
         """What was done besides visits, and is to be written with the next batch."""
-        self._told = Tally()
+        self._told = CounterMap()
         """Of it, what the transaction under way writes."""
 
     async def write(self, outcomes: Sequence[Outcome], robots: Sequence[RobotsCopy] = ()) -> Recorded:
@@ -156,7 +156,7 @@ class Writer:
             async def once(conn: Any) -> EnqueueResult:
                 attempt = EnqueueResult(dict(learned.page_ids), nearer=dict(nearer), fresh=list(learned.fresh))
                 await self._share_pages(conn)
-                await learn(conn, attempt, unknown, self._find_or_add_domains)
+                await enqueue(conn, attempt, unknown, self._find_or_add_domains)
                 await domains.count_discovered(conn, attempt.new, run=self._run)
                 await self._subdomains.note(conn, [unknown[key] for key in attempt.refused])
                 return attempt
@@ -187,16 +187,16 @@ class Writer:
             return
         came = await in_transaction(self._database, lambda conn: frontier.next_pages(conn, portions))
         for portion, entries in zip(portions, came, strict=True):
-            self._catching_up.took(portion, entries)
+            self._catching_up.add_loaded(portion, entries)
             self._known.add_entries(entries)
             await asyncio.sleep(0)  # many portions take a while, above all where nothing was compiled
 
     async def _make_pages(self, conn: Any, page_ids: Sequence[int]) -> None:
         """Links lead to what was known as images only."""
-        await domain_images.count_turned(conn, await make_pages(conn, page_ids))
+        await domain_images.count_converted(conn, await make_pages(conn, page_ids))
 
     async def _update_depths(self, conn: Any, nearer: dict[int, int]) -> None:
-        woken = await frontier.relax_depths(conn, nearer)
+        woken = await frontier.update_depths(conn, nearer)
         if woken:
             await domains.wake(conn, sorted(woken))
 
@@ -223,7 +223,7 @@ class Writer:
     ) -> dict[tuple[int, int], bool]:
         """Closes tasks with all that depends on them; returns the leases that are still ours, and whether their domains
         may be crawled on."""
-        self._told, self._depths = Tally(), {}
+        self._told, self._depths = CounterMap(), {}
         outcomes, learned = draft.outcomes, draft.learned
         if await self._share_pages(conn) != learned.era:
             outcomes = await without_deleted(conn, draft)
@@ -251,7 +251,7 @@ class Writer:
 
     async def _close_paused(self, conn: Any, finished: Sequence[Outcome]) -> set[int]:
         """Visits that were finished when somebody paused them are kept; what was cancelled stays so."""
-        up = await tasks.reclaim(conn, self._queues.worker_id, [outcome.target.task_id for outcome in finished])
+        up = await tasks.resume_finished(conn, self._queues.worker_id, [outcome.target.task_id for outcome in finished])
         ours = [outcome for outcome in finished if outcome.target.task_id in up]
         return await frontier.close_tasks(conn, ours) if ours else set()
 
@@ -269,7 +269,7 @@ class Writer:
         page_ids = draft.learned.page_ids
         read = [outcome for outcome in done if outcome.reading is not None]
         keywords = [keywords_of(outcome.reading) for outcome in read if outcome.reading]
-        depths = await frontier.record_readings(conn, list(zip(read, keywords, strict=True)), CONFIGS, self._lexemes)
+        depths = await frontier.save_signals(conn, list(zip(read, keywords, strict=True)), CONFIGS, self._lexemes)
         await record_details(conn, read)
         states = [(o, _page_status(o, again)) for o in done if o.reading is None and not keeps_state(o)]
         depths |= await frontier.record_states(conn, [state for state in states if not state[0].target.is_image])
@@ -291,7 +291,7 @@ class Writer:
         silent = {o.target.domain_id for o in outcomes if not self._stores_links(o.target.domain_id)}
         if silent:
             silent = await domains.without_links(conn, silent)
-            await frontier.forget_links(conn, [o.target.page_id for o in outcomes if o.target.domain_id in silent])
+            await frontier.delete_links(conn, [o.target.page_id for o in outcomes if o.target.domain_id in silent])
         stored = [outcome for outcome in outcomes if outcome.target.domain_id not in silent]
         if stored:
             await frontier.replace_links(conn, stored, page_ids)

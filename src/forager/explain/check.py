@@ -24,7 +24,7 @@ from forager.explain import repair_table as repairs
 from forager.explain.repair_table import DAMAGED
 from forager.frontier.task_status import MOVES as TASK_MOVES
 from forager.storage.bucket_folder import BucketFolder
-from forager.storage.location import Place
+from forager.storage.location import Location
 
 
 def load(file: str) -> dict[str, statements.Statement]:
@@ -153,7 +153,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PromiseResult:
     """One promise, looked at."""
 
     promise: Promise
@@ -170,13 +170,13 @@ def with_repair(finding: Finding) -> Finding:
 
 
 async def check(
-    connection: Any, place: Place | None = None, cold: Path | None = None, copies: BucketFolder | None = None
-) -> list[Verdict]:
+    connection: Any, place: Location | None = None, cold: Path | None = None, copies: BucketFolder | None = None
+) -> list[PromiseResult]:
     """All promises. The caller opens the one read-only snapshot that makes this right during a crawl. With the place
     bodies are in, and the folder of cold files, their files are looked for too."""
     sizes = await _sizes(connection)
     return [
-        Verdict(
+        PromiseResult(
             promise,
             tuple([await _look(connection, name, things, sizes) for name, things in promise.statements.items()])
             + (await look_at_files(connection, place) if place is not None and promise.number == COMPLETE else ())
@@ -188,7 +188,7 @@ async def check(
     ]
 
 
-async def look_at_files(connection: Any, place: Place) -> tuple[Finding, Finding]:
+async def look_at_files(connection: Any, place: Location) -> tuple[Finding, Finding]:
     """Whether the files of bodies and images are there, and whether they can be read."""
     files = await check_bodies.find_missing(connection, place)
     examples = tuple(files.missing[:MOST_EXAMPLES])
@@ -226,7 +226,7 @@ async def _look(connection: Any, name: str, things: str, sizes: Mapping[str, int
     """What one statement finds. That the server itself finds its files damaged is a finding, and the others go on."""
     try:
         async with connection.transaction():
-            found = await _ask(connection, name, things, sizes)
+            found = await _run_check(connection, name, things, sizes)
     except asyncpg.PostgresError as error:
         if (damage := find_corruption(error)) is None:
             raise
@@ -236,9 +236,9 @@ async def _look(connection: Any, name: str, things: str, sizes: Mapping[str, int
     return with_repair(found)
 
 
-async def _ask(connection: Any, name: str, things: str, sizes: Mapping[str, int]) -> Finding:
+async def _run_check(connection: Any, name: str, things: str, sizes: Mapping[str, int]) -> Finding:
     if name == "pace":
-        return await _check_pace(connection, things)
+        return await _check_delays(connection, things)
     statement = STATEMENTS[name]
     rows = await connection.fetch(statement.sql, *ARGUMENTS.get(name, ()))
     looked_at = EXPECTED[name] if name in EXPECTED else sizes.get(things, 0)
@@ -246,13 +246,13 @@ async def _ask(connection: Any, name: str, things: str, sizes: Mapping[str, int]
     return Finding(name, statement.purpose, looked_at, things, broken, tuple(row["example"] for row in rows))
 
 
-async def _check_pace(connection: Any, things: str) -> Finding:
+async def _check_delays(connection: Any, things: str) -> Finding:
     """As the audit does it: what has no evidence, or no pace, is not counted as looked at."""
-    proof = await audit.audit_pace(connection)
+    proof = await audit.audit_delays(connection)
     return Finding(
         "pace",
         PACE.purpose,
-        sum(each.requests for each in proof.paced),
+        sum(each.requests for each in proof.with_delay),
         things,
         proof.too_early,
         tuple(audit.tell(early) for early in proof.examples[:MOST_EXAMPLES]),

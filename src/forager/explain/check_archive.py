@@ -7,7 +7,7 @@ from typing import Any
 
 from forager.frontier import history
 from forager.retention import minute_archive as cold_stats
-from forager.retention.archive_copies import READABLE
+from forager.retention.archive_upload import READABLE
 from forager.stats import series
 from forager.storage.bucket_folder import BucketFolder
 
@@ -18,9 +18,9 @@ PURPOSE = "Every cold file that visits or minutes moved to is there, and as larg
 async def find_missing(conn: Any, folder: Path, copies: BucketFolder | None = None) -> tuple[int, list[str]]:
     """How many files were looked at, and which are missing or another size, in words. What has its copy in the bucket
     is not missing: it can be brought back from there."""
-    slices = {each.file: each.stored_bytes for each in await history.read_slices(conn) if each.status in READABLE}
+    slices = {each.file: each.stored_bytes for each in await history.list_parts(conn) if each.status in READABLE}
     missing = await asyncio.to_thread(_missing, folder, slices)
-    days = await series.days_so_far(conn)
+    days = await series.list_rolled_days(conn)
     missing += [cold_stats.name_of(day) for day in await cold_stats.missing_days(conn, folder)]
     if missing and copies is not None:
         there = await asyncio.to_thread(copies.files)

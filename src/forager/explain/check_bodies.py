@@ -10,7 +10,7 @@ from typing import Any
 from forager.errors import StoreError
 from forager.images.retention import stored_files
 from forager.storage import store as bodies
-from forager.storage.location import Place
+from forager.storage.location import Location
 from forager.storage.refs import OPEN, key_of
 
 NAME = "bodies_stored"
@@ -44,14 +44,14 @@ class Files:
             if error is not None and error.reason in PROVEN:
                 self.missing.append(f"{name} is not in the store")
             elif error is not None:
-                self.unreadable.append(unreadable(error))
+                self.unreadable.append(format_read_error(error))
 
 
-def unreadable(error: StoreError) -> str:
+def format_read_error(error: StoreError) -> str:
     return f"could not be read: {error}"
 
 
-async def find_missing(conn: Any, place: Place) -> Files:
+async def find_missing(conn: Any, place: Location) -> Files:
     """Which files are missing, too short, or cannot be read."""
     ends = await bodies.ends_of_archives(conn)
     files = Files()
@@ -61,7 +61,7 @@ async def find_missing(conn: Any, place: Place) -> Files:
             names, await asyncio.to_thread(_look_at, names, lambda name: _of_body(place, name, ends.get(name, 0)))
         )
     async for keys in stored_files(conn, at_once=AT_ONCE):
-        files.add(keys, await asyncio.to_thread(_look_at, keys, lambda key: _trouble(place, key, 0, 0)))
+        files.add(keys, await asyncio.to_thread(_look_at, keys, lambda key: _find_read_error(place, key, 0, 0)))
     return files
 
 
@@ -70,18 +70,18 @@ def _look_at(names: Sequence[str], look: Callable[[str], StoreError | None]) -> 
         return list(threads.map(look, names))
 
 
-def _of_body(place: Place, name: str, until: int) -> StoreError | None:
+def _of_body(place: Location, name: str, until: int) -> StoreError | None:
     """A file that is still written has another ending, and may get its own between two looks."""
     key = key_of(name)
     error: StoreError | None = None
     for candidate in (key, key + OPEN, key) if name.endswith(".gz") else (key,):
-        error = _trouble(place, candidate, max(until - 1, 0), min(until, 1))
+        error = _find_read_error(place, candidate, max(until - 1, 0), min(until, 1))
         if error is None or error.reason != "missing":
             return error
     return error
 
 
-def _trouble(place: Place, key: str, start: int, length: int) -> StoreError | None:
+def _find_read_error(place: Location, key: str, start: int, length: int) -> StoreError | None:
     try:
         place.get(key, start, length)
     except StoreError as error:

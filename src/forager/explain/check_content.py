@@ -12,9 +12,9 @@ from typing import Any
 
 from forager.db import statements
 from forager.errors import StoreError
-from forager.explain.check_bodies import NOT_TOLD, PROVEN, unreadable
+from forager.explain.check_bodies import NOT_TOLD, PROVEN, format_read_error
 from forager.storage import snapshot, warc_record
-from forager.storage.location import Place
+from forager.storage.location import Location
 from forager.storage.refs import OPEN, SnapshotRef, WarcRef, parse
 
 SQL = statements.load("forager.explain", "check_content.sql")
@@ -44,7 +44,7 @@ class Content:
 
     def add(self, kind: str, row: Any, error: StoreError) -> None:
         if error.reason not in PROVEN:
-            self.unreadable.append(unreadable(error))
+            self.unreadable.append(format_read_error(error))
             return
         self.broken += 1
         if len(self.examples) < MOST_EXAMPLES:
@@ -56,7 +56,7 @@ class Content:
             self.names.append(row["ref"])
 
 
-async def read_all(conn: Any, place: Place) -> Content:
+async def read_all(conn: Any, place: Location) -> Content:
     """Everything that has to be in the store, read once. The connection is in no transaction: reading takes hours, and
     what is deleted meanwhile, as it should be, is no damage."""
     content = Content()
@@ -70,14 +70,14 @@ async def read_all(conn: Any, place: Place) -> Content:
     return content
 
 
-async def recheck_bodies(place: Place, refs: Sequence[str]) -> list[str]:
+async def verify_bodies(place: Location, refs: Sequence[str]) -> list[str]:
     """Which of these bodies are proven to be missing or damaged, now that they are looked at again."""
     with ThreadPoolExecutor(READERS) as threads:
         bad = await _look_at(threads, place, [{"ref": ref, "content_hash": None} for ref in refs])
     return [row["ref"] for row, error in bad if error.reason in PROVEN]
 
 
-async def recheck_images(conn: Any, place: Place, images: Sequence[int]) -> list[int]:
+async def verify_images(conn: Any, place: Location, images: Sequence[int]) -> list[int]:
     """Which of these images are proven to be missing or damaged, now that they are looked at again."""
     rows = await conn.fetch(SQL["still_image"], images)
     with ThreadPoolExecutor(READERS) as threads:
@@ -91,14 +91,14 @@ async def _batches(conn: Any, kind: str) -> Any:
         yield rows
 
 
-async def _look_at(threads: ThreadPoolExecutor, place: Place, rows: Sequence[Any]) -> list[tuple[Any, StoreError]]:
+async def _look_at(threads: ThreadPoolExecutor, place: Location, rows: Sequence[Any]) -> list[tuple[Any, StoreError]]:
     """Rows whose files are not what they should be, each with what is wrong."""
-    errors = await asyncio.to_thread(lambda: list(threads.map(lambda row: _trouble(place, row), rows)))
+    errors = await asyncio.to_thread(lambda: list(threads.map(lambda row: _find_error(place, row), rows)))
     return [(row, error) for row, error in zip(rows, errors, strict=True) if error is not None]
 
 
 async def _confirm(
-    threads: ThreadPoolExecutor, conn: Any, place: Place, kind: str, suspects: Sequence[Any]
+    threads: ThreadPoolExecutor, conn: Any, place: Location, kind: str, suspects: Sequence[Any]
 ) -> list[tuple[Any, StoreError]]:
     """Those that still have to be there, looked at once more, and asked for once more: retention or a purge may have
     deleted one while it was read."""
@@ -114,7 +114,7 @@ async def _still(conn: Any, kind: str, rows: Sequence[Any]) -> Sequence[Any]:
     return found
 
 
-def _trouble(place: Place, row: Any) -> StoreError | None:
+def _find_error(place: Location, row: Any) -> StoreError | None:
     """What is wrong with a body or an image. A store that does not answer says nothing about it."""
     try:
         if row["content_hash"] is not None:
@@ -130,20 +130,20 @@ def _trouble(place: Place, row: Any) -> StoreError | None:
     return None
 
 
-def _verify_body(place: Place, ref: SnapshotRef | WarcRef) -> None:
+def _verify_body(place: Location, ref: SnapshotRef | WarcRef) -> None:
     if isinstance(ref, SnapshotRef):
         snapshot.unpack(place.get(ref.key), ref, "")
     else:
         _verify_record(place, ref)
 
 
-def _verify_record(place: Place, ref: WarcRef) -> None:
+def _verify_record(place: Location, ref: WarcRef) -> None:
     record = warc_record.read(_bytes(place, ref))
     if record.kind == "response":
         warc_record.to_fetched(record)
 
 
-def _bytes(place: Place, ref: WarcRef) -> bytes:
+def _bytes(place: Location, ref: WarcRef) -> bytes:
     """A file that is still written has another ending."""
     try:
         return place.get(ref.key, ref.offset, ref.length)
@@ -153,6 +153,6 @@ def _bytes(place: Place, ref: WarcRef) -> bytes:
         return place.get(ref.key + OPEN, ref.offset, ref.length)
 
 
-def _verify_image(place: Place, row: Any) -> None:
+def _verify_image(place: Location, row: Any) -> None:
     if hashlib.sha256(place.get(row["ref"])).digest() != row["content_hash"]:
         raise StoreError("the image is damaged: it is not what its checksum says.", "damaged")

@@ -9,7 +9,7 @@ from typing import Any
 from forager.db import statements
 from forager.db.rows import Row
 from forager.errors import ConflictError
-from forager.explain.check import PROMISES, Verdict
+from forager.explain.check import PROMISES, PromiseResult
 
 SQL = statements.load("forager.explain", "check_runs.sql")
 BEAT_S = 5.0
@@ -29,7 +29,7 @@ async def begin(conn: Any, *, by: str, has_files: bool, is_deep: bool = False) -
     return _job(row)
 
 
-async def beat(conn: Any, check_id: int, done: int) -> None:
+async def update_progress(conn: Any, check_id: int, done: int) -> None:
     await conn.execute(SQL["beat"], check_id, done)
 
 
@@ -42,7 +42,7 @@ async def newest(conn: Any) -> Row | None:
     return _job(row) if row is not None else None
 
 
-def result_of(verdicts: Sequence[Verdict]) -> Row:
+def result_of(verdicts: Sequence[PromiseResult]) -> Row:
     return {
         "is_kept": not any(verdict.broken for verdict in verdicts),
         "promises": [

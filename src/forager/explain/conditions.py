@@ -75,7 +75,7 @@ def latest_opening(gates: Iterable[Gate], now: datetime) -> datetime:
     return max([now, *(gate.opens_at for gate in gates if gate.is_closed and gate.opens_at)])
 
 
-def moment(at: datetime, now: datetime) -> str:
+def format_time(at: datetime, now: datetime) -> str:
     """UTC; the date only where it is another day."""
     return f"{at:%H:%M:%S} UTC" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M} UTC"
 

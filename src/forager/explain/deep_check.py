@@ -22,7 +22,7 @@ from forager.explain.check import (
     MOST_EXAMPLES,
     Finding,
     Promise,
-    Verdict,
+    PromiseResult,
     check,
     load,
     look_at_files,
@@ -33,7 +33,7 @@ from forager.explain.repair_table import DAMAGED
 from forager.retention import archive as cold
 from forager.stats import seals
 from forager.storage.bucket_folder import BucketFolder
-from forager.storage.location import Place
+from forager.storage.location import Location
 
 STATEMENTS = load("deep_check.sql")
 POPULATION = STATEMENTS.pop("deep_population")
@@ -84,7 +84,7 @@ SEALED = {
 class DeepOrder:
     """What a deep check is told."""
 
-    place: Place | None = None
+    place: Location | None = None
     cold: Path | None = None
     copies: BucketFolder | None = None
     jobs: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ class DeepOrder:
 class Deep:
     """What was found, for people and for `repair`."""
 
-    verdicts: list[Verdict]
+    verdicts: list[PromiseResult]
     began_at: datetime
     """What is stored after it is not what was looked at."""
     faults: tuple[SchemaMismatch, ...] = ()
@@ -127,12 +127,12 @@ async def check_deep(pool: Any, order: DeepOrder) -> Deep:
         found: dict[int, list[Finding]] = {number: [] for number in range(1, KEPT.number + 1)}
         found[1].append(_schema(schema))
         await _query_all(conn, order, found)
-        await _check_seals(conn, found)
+        await _check_digests(conn, found)
     async with pool.acquire() as conn:  # in no snapshot: reading may take hours, and would hold vacuum back
         content = await _look_at_content(conn, order, found)
     verdicts = [replace(each, findings=(*each.findings, *found[each.promise.number])) for each in quick]
     faults = () if schema is None else tuple(schema[1])
-    return Deep([*verdicts, Verdict(KEPT, tuple(found[8]))], began_at, faults, *content)
+    return Deep([*verdicts, PromiseResult(KEPT, tuple(found[8]))], began_at, faults, *content)
 
 
 def _schema(compared: tuple[int, list[SchemaMismatch]] | None) -> Finding:
@@ -171,7 +171,7 @@ async def _guarded(conn: Any, ask: Callable[[], Any]) -> Any:
         return damage
 
 
-async def _check_seals(conn: Any, found: dict[int, list[Finding]]) -> None:
+async def _check_digests(conn: Any, found: dict[int, list[Finding]]) -> None:
     counted = await _guarded(conn, lambda: seals.count(conn))
     if isinstance(counted, str):
         return

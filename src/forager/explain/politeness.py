@@ -26,7 +26,7 @@ PREFETCH_ROWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class PaceClass:
+class DelayGroup:
     """All requests after which the same distance had to be kept. 0: unpaced hosts; None: nobody wrote it down."""
 
     pace_ms: int | None
@@ -50,9 +50,9 @@ class EarlyRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class PaceAudit:
+class DelayAudit:
     domains: int
-    classes: tuple[PaceClass, ...]
+    classes: tuple[DelayGroup, ...]
     examples: tuple[EarlyRequest, ...]
 
     @property
@@ -60,7 +60,7 @@ class PaceAudit:
         return sum(each.requests for each in self.classes)
 
     @property
-    def paced(self) -> tuple[PaceClass, ...]:
+    def with_delay(self) -> tuple[DelayGroup, ...]:
         return tuple(each for each in self.classes if each.pace_ms)
 
     @property
@@ -95,7 +95,7 @@ class RobotsAudit:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    pace: PaceAudit
+    pace: DelayAudit
     robots: RobotsAudit
     unpaced_domains: tuple[tuple[str, int], ...]
     """Name and requests of the busiest few."""
@@ -112,7 +112,7 @@ async def audit_politeness(
     """The whole history, or that of one domain, or of some time. Needs an open transaction, as every cursor does."""
     name = await known_name(connection, domain)
     domain_id = (await domains.find_domains(connection, [name]))[name] if name else None
-    pace = await audit_pace(connection, domain_id, since)
+    pace = await audit_delays(connection, domain_id, since)
     unpaced = await connection.fetch(SQL["unpaced_domains"], domain_id, since, MOST_SHOWN) if pace.unpaced else []
     return Audit(
         pace=pace,
@@ -122,18 +122,18 @@ async def audit_politeness(
     )
 
 
-async def audit_pace(connection: Any, domain_id: int | None = None, since: datetime | None = None) -> PaceAudit:
+async def audit_delays(connection: Any, domain_id: int | None = None, since: datetime | None = None) -> DelayAudit:
     """One pass over all requests; a second one only to name those that came too early."""
     rows = await connection.fetch(SQL["pace"], domain_id, since, CLOCK_TOLERANCE_MS)
     classes = tuple(
-        PaceClass(row["pace_ms"], row["requests"], row["gaps"], row["smallest_gap_ms"], row["too_early"])
+        DelayGroup(row["pace_ms"], row["requests"], row["gaps"], row["smallest_gap_ms"], row["too_early"])
         for row in rows
     )
     early: list[Any] = []
     if any(each.too_early for each in classes):
         early = await connection.fetch(SQL["too_early"], domain_id, since, CLOCK_TOLERANCE_MS, MOST_SHOWN)
     first_requests = sum(row["first_requests"] for row in rows)
-    return PaceAudit(first_requests, classes, tuple(EarlyRequest(**row) for row in early))
+    return DelayAudit(first_requests, classes, tuple(EarlyRequest(**row) for row in early))
 
 
 async def audit_robots(

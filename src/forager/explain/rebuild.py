@@ -11,8 +11,8 @@ from typing import Any
 
 from forager.domains import admin, repair
 from forager.domains.cooldown import sign_moves
-from forager.domains.repair import Mended, Named
-from forager.domains.service import give_back
+from forager.domains.repair import CorrectedValue, Named
+from forager.domains.service import release_tasks
 from forager.domains.store import find_domains
 from forager.errors import BadUrlError, UsageError
 from forager.frontier.merge import merge_domain_pages
@@ -29,11 +29,11 @@ NAMES_AT_ONCE = 10_000
 
 
 @dataclass(slots=True)
-class Rebuilt:
+class RebuildResult:
     domains: int = 0
     skipped: int = 0
     """Leased, or being changed by somebody just then."""
-    mended: list[Mended] = field(default_factory=list)
+    mended: list[CorrectedValue] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +46,19 @@ class Merged:
     pages_twice: int = 0
 
 
-async def rebuild(pool: Any, *, by: str, refresh_every_s: float | None, refused_rest_s: float) -> Rebuilt:
+async def rebuild(pool: Any, *, by: str, refresh_every_s: float | None, refused_rest_s: float) -> RebuildResult:
     """Every counter from pages and tasks; a state only where it cannot be true."""
-    done = Rebuilt()
+    done = RebuildResult()
     after_id = 0
     while True:
         async with pool.acquire() as conn, conn.transaction():
             batch = await repair.next_domains(conn, after_id, BATCH)
             if not batch:
                 return done
-            held = await repair.hold_unleased(conn, batch)
+            held = await repair.lock_free_domains(conn, batch)
             await sign_moves(conn, by=by, reason_code="rebuild", reason="counted anew")
             done.mended += await repair.repair_counters(conn, held)
-            done.mended += await repair.mend_states(
+            done.mended += await repair.repair_states(
                 conn, held, refresh_every_s=refresh_every_s, refused_rest_s=refused_rest_s
             )
         done.domains += len(held)
@@ -83,7 +83,7 @@ async def merge(
                 elder = await repair.hold_for_merge(conn, [name])
                 ids = [row.id for row in elder]
                 await repair.repair_counters(conn, ids)
-                await repair.mend_states(conn, ids, refresh_every_s=refresh_every_s, refused_rest_s=refused_rest_s)
+                await repair.repair_states(conn, ids, refresh_every_s=refresh_every_s, refused_rest_s=refused_rest_s)
                 merged.append(made)
         return merged
 
@@ -94,7 +94,7 @@ async def find_bad_names(conn: Any) -> dict[str, list[str]]:
     after_id = 0
     while batch := await repair.name_domains(conn, after_id, NAMES_AT_ONCE):
         for domain in batch:
-            right = spelled(domain.name, domain.base_url)
+            right = normalize_name(domain.name, domain.base_url)
             if right != domain.name:
                 wrong[right].append(domain.name)
         after_id = batch[-1].id
@@ -102,7 +102,7 @@ async def find_bad_names(conn: Any) -> dict[str, list[str]]:
     return {name: [*([name] if name in known else []), *names] for name, names in sorted(wrong.items())}
 
 
-def spelled(name: str, base_url: str) -> str:
+def normalize_name(name: str, base_url: str) -> str:
     """The canonical name; its scheme tells which port needs no mention. What is no name at all stays as it is."""
     try:
         return domain_of(normalize(f"{_scheme(base_url)}://{name}"))
@@ -116,7 +116,7 @@ async def _merge(conn: Any, name: str, names: Sequence[str], *, by: str) -> Merg
     reason = _describe_merge(elder, rows[1:], name)
     await sign_moves(conn, by=by, reason_code="merge", reason=reason)
     for row in rows:
-        await give_back(conn, row.id)
+        await release_tasks(conn, row.id)
     moved, twice = 0, 0
     if others:
         await images.merge_domains(conn, elder.id, others)

@@ -24,7 +24,7 @@ from forager.explain.repair_table import REPAIRS, Kind
 from forager.frontier import store as frontier
 from forager.parsing.keywords import CONFIGS
 from forager.search import index
-from forager.storage.location import Place
+from forager.storage.location import Location
 from forager.storage.refs import key_of
 from forager.tasks.bulk import restart_tasks
 
@@ -44,7 +44,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class Mended:
+class StepResult:
     """What came of a step."""
 
     step: Step
@@ -61,7 +61,7 @@ class RepairOrder:
     by: str
     refresh_every_s: float | None
     refused_rest_s: float
-    place: Place | None = None
+    place: Location | None = None
     jobs: tuple[str, ...] = ()
 
 
@@ -70,7 +70,7 @@ class _Work:
     pool: Any
     deep: Deep
     order: RepairOrder
-    mended: Mended
+    mended: StepResult
     pages: list[int] = field(default_factory=list)
     """Pages that are to be visited again."""
 
@@ -89,13 +89,13 @@ def _step(finding: Finding) -> Step:
     return Step(finding, known.kind, known.sentence, known.actions)
 
 
-async def carry_out(pool: Any, deep: Deep, order: RepairOrder) -> list[Mended]:
+async def run_repair(pool: Any, deep: Deep, order: RepairOrder) -> list[StepResult]:
     """Every step of the plan; one that fails says why, and the others go on. Parts of the schema that rows stand
     against, such as a unique index, are tried again when the rows were put right."""
     left = [fault for fault in deep.faults if not await _make(pool, fault)]
-    done: list[Mended] = []
+    done: list[StepResult] = []
     for step in plan(deep):
-        work = _Work(pool, deep, order, Mended(step))
+        work = _Work(pool, deep, order, StepResult(step))
         try:
             for action in step.actions:
                 await _run_action(work, action)
@@ -121,7 +121,7 @@ async def _run_all(pool: Any, fault: SchemaMismatch) -> None:
             await conn.execute(statement)
 
 
-async def _finish_schema(pool: Any, left: Sequence[SchemaMismatch], done: Sequence[Mended]) -> None:
+async def _finish_schema(pool: Any, left: Sequence[SchemaMismatch], done: Sequence[StepResult]) -> None:
     troubles = []
     for fault in left:
         try:
@@ -166,7 +166,7 @@ async def _rebuild(work: _Work) -> int:
 async def _revisit_bodies(work: _Work) -> int:
     """Files that are damaged are deleted, so that the visit stores them again: those that still are, when they are
     looked at once more, and never one that was stored since the check began."""
-    refs, images = await _recheck_content(work)
+    refs, images = await _verify_content(work)
     names = [ref.split(":")[1] for ref in refs if ref.startswith("snapshot:")]
     async with work.pool.acquire() as conn, conn.transaction():
         changed = await _run(conn, "put_bodies_on_record") + await _run(conn, "give_up_bodies", names)
@@ -184,12 +184,12 @@ async def _revisit_bodies(work: _Work) -> int:
     return changed + len(files)
 
 
-async def _recheck_content(work: _Work) -> tuple[list[str], list[int]]:
+async def _verify_content(work: _Work) -> tuple[list[str], list[int]]:
     if work.order.place is None:
         return [], []
-    refs = await check_content.recheck_bodies(work.order.place, work.deep.damaged)
+    refs = await check_content.verify_bodies(work.order.place, work.deep.damaged)
     async with work.pool.acquire() as conn:
-        images = await check_content.recheck_images(conn, work.order.place, work.deep.damaged_images)
+        images = await check_content.verify_images(conn, work.order.place, work.deep.damaged_images)
     return refs, images
 
 
@@ -205,7 +205,7 @@ async def _reduce_depths(work: _Work) -> int:
     async with work.pool.acquire() as conn, conn.transaction():
         while rows := await conn.fetch(SQL["deep_pages"]):
             lowered = await conn.fetch(
-                frontier.SQL["relax_depths"], [row["id"] for row in rows], [row["depth"] for row in rows]
+                frontier.SQL["update_depths"], [row["id"] for row in rows], [row["depth"] for row in rows]
             )
             changed += len(lowered)
             if not lowered:

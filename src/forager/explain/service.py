@@ -4,37 +4,41 @@ from typing import Any
 
 from forager.config.settings import Settings
 from forager.dispatch.jobs import DispatchJob
-from forager.explain.check import Verdict, check
+from forager.explain.check import PromiseResult, check
 from forager.explain.deep_check import Deep, DeepOrder, check_deep
-from forager.explain.repair import Mended, RepairOrder, carry_out
+from forager.explain.repair import RepairOrder, StepResult, run_repair
 from forager.retention.service import cold_folder, get_cold_bucket
 from forager.runtime.schedule import JOBS as ALL_JOBS
 from forager.search.jobs.server import SearchServerJob
-from forager.storage.factory import place_of
+from forager.storage.factory import get_location
 
 SOMETIMES = frozenset({DispatchJob.name, SearchServerJob.name})
 """Jobs that only some instances have."""
 JOBS = tuple(sorted({job.name for job in ALL_JOBS} - SOMETIMES))
 
 
-async def look(pool: Any, settings: Settings, *, deep: bool = False) -> list[Verdict]:
+async def look(pool: Any, settings: Settings, *, deep: bool = False) -> list[PromiseResult]:
     """All promises, in one snapshot; with `deep` also what only reading everything can tell."""
     if deep:
         return (await run_deep_check(pool, settings)).verdicts
     async with pool.acquire() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
-        return await check(conn, place_of(settings), cold_folder(settings), get_cold_bucket(settings))
+        return await check(conn, get_location(settings), cold_folder(settings), get_cold_bucket(settings))
 
 
 async def run_deep_check(pool: Any, settings: Settings) -> Deep:
     """A deep check, with what a repair needs of it."""
     order = DeepOrder(
-        place_of(settings), cold_folder(settings), get_cold_bucket(settings), JOBS, settings.retention.robots_requests
+        get_location(settings),
+        cold_folder(settings),
+        get_cold_bucket(settings),
+        JOBS,
+        settings.retention.robots_requests,
     )
     return await check_deep(pool, order)
 
 
-async def mend(pool: Any, settings: Settings, found: Deep, *, by: str) -> list[Mended]:
+async def repair_database(pool: Any, settings: Settings, found: Deep, *, by: str) -> list[StepResult]:
     """Carries out the plan for what a deep check found."""
     refresh_s = settings.refresh.interval if settings.refresh.enabled else None
-    order = RepairOrder(by, refresh_s, settings.cooldown.forbidden, place_of(settings), JOBS)
-    return await carry_out(pool, found, order)
+    order = RepairOrder(by, refresh_s, settings.cooldown.forbidden, get_location(settings), JOBS)
+    return await run_repair(pool, found, order)

@@ -27,7 +27,7 @@ NO_PATTERNS = (None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ExplainResult:
     asked: str
     url: str | None
     """Normalised; None when a domain was asked for."""
@@ -38,14 +38,14 @@ class Answer:
     outlook: Prediction
 
 
-class Asked(NamedTuple):
+class ParsedTarget(NamedTuple):
     """What a person may have meant, most likely first: with a scheme there is one reading, without there are two."""
 
     urls: tuple[str, ...]
     is_page: bool
 
 
-async def explain(connection: Any, text: str, manners: FetchPolicy) -> Answer:
+async def explain(connection: Any, text: str, manners: FetchPolicy) -> ExplainResult:
     """The caller opens the one read-only snapshot that makes the answer whole."""
     asked = parse_query(text)
     domain, url = await _find(connection, asked, manners)
@@ -54,7 +54,7 @@ async def explain(connection: Any, text: str, manners: FetchPolicy) -> Answer:
     outlook = await _predict_domain(connection, gates, domain)
     now = domain.now if domain else await connection.fetchval(SQL["clock"])
     if not asked.is_page:
-        return Answer(text, None, name, now, (), gates, outlook)
+        return ExplainResult(text, None, name, now, (), gates, outlook)
     page = await _read_page(connection, url, domain)
     page_gates = why_page.list_checks(page, domain, manners)
     if domain is not None:
@@ -62,10 +62,10 @@ async def explain(connection: Any, text: str, manners: FetchPolicy) -> Answer:
         outlook = why_page.predict(page, page_gates, outlook, domain, delay_s)
     elif stuck := why_page.find_blocking(page_gates):
         outlook = never(stuck)
-    return Answer(text, url, name, now, page_gates, gates, outlook)
+    return ExplainResult(text, url, name, now, page_gates, gates, outlook)
 
 
-def parse_query(text: str) -> Asked:
+def parse_query(text: str) -> ParsedTarget:
     """A URL, or the name of a domain, with or without scheme. Refuses what is neither."""
     word = text.strip()
     if "://" not in word and "@" in word:
@@ -74,14 +74,14 @@ def parse_query(text: str) -> Asked:
         )
     try:
         if "://" in word:
-            return Asked((normalize(word),), is_page=True)
+            return ParsedTarget((normalize(word),), is_page=True)
         urls = tuple(dict.fromkeys(normalize(f"{scheme}://{word}") for scheme in ("https", "http")))
     except BadUrlError as error:
         raise UsageError(str(error)) from None
-    return Asked(urls, is_page=any(mark in word for mark in "/?#"))
+    return ParsedTarget(urls, is_page=any(mark in word for mark in "/?#"))
 
 
-async def _find(connection: Any, asked: Asked, manners: FetchPolicy) -> tuple[DomainSnapshot | None, str]:
+async def _find(connection: Any, asked: ParsedTarget, manners: FetchPolicy) -> tuple[DomainSnapshot | None, str]:
     """The reading whose page is known, else the one whose domain is, else the first."""
     found: list[tuple[DomainSnapshot, str]] = []
     for url in asked.urls:

@@ -15,22 +15,22 @@ from forager.explain.conditions import (
     after,
     crawl_command,
     domain_command,
+    format_time,
     latest_opening,
-    moment,
     never,
     refresh_command,
     resume_command,
     span,
     things,
 )
-from forager.frontier.models import Trouble
-from forager.politeness.no_delay_hosts import is_unpaced
-from forager.politeness.pace import LEAST_DELAY_S
+from forager.frontier.models import DomainFailure
+from forager.politeness.no_delay_hosts import has_no_delay
+from forager.politeness.throttle import LEAST_DELAY_S
 from forager.robots import rules as robots
 from forager.runs.models import RunSpec
 
 MOST_BEFORE = 1000
-SOON_GIVEN_UP = frozenset({Trouble.UNREACHABLE, Trouble.RATE_LIMITED})
+SOON_GIVEN_UP = frozenset({DomainFailure.UNREACHABLE, DomainFailure.RATE_LIMITED})
 """Troubles for which a few in a row are enough."""
 
 
@@ -83,10 +83,10 @@ def list_checks(facts: DomainSnapshot, manners: FetchPolicy) -> tuple[Gate, ...]
         _run(facts),
         *_label(facts),
         *_pause(facts),
-        _pace(facts, manners),
+        _check_delay(facts, manners),
         _breaker(facts, manners),
         *_proxies(facts),
-        _failure_streak(facts, manners),
+        _check_failures(facts, manners),
         _priority(facts),
     )
 
@@ -106,7 +106,7 @@ def predict(gates: Sequence[Gate], facts: DomainSnapshot) -> Prediction:
         gates = [gate for gate in gates if gate.name != "frontier"]
     opens_at = latest_opening(gates, facts.now)
     if stuck := next((gate for gate in gates if gate.is_permanent), None):
-        waits = f", and it could not be before {moment(opens_at, facts.now)}" if opens_at > facts.now else ""
+        waits = f", and it could not be before {format_time(opens_at, facts.now)}" if opens_at > facts.now else ""
         return replace(never(stuck), because=stuck.sentence + waits)
     closed = [gate for gate in gates if gate.is_closed]
     because = ", ".join(dict.fromkeys(gate.sentence for gate in closed)) or "every gate is open"
@@ -118,7 +118,7 @@ def predict(gates: Sequence[Gate], facts: DomainSnapshot) -> Prediction:
 
 def _known(facts: DomainSnapshot) -> Gate:
     row = facts.row
-    known = f"{things(row['pages_discovered'], 'page')} known since {moment(row['first_seen_at'], facts.now)}"
+    known = f"{things(row['pages_discovered'], 'page')} known since {format_time(row['first_seen_at'], facts.now)}"
     return Gate("known", True, f"{known}, source {row['source']}")
 
 
@@ -149,7 +149,7 @@ def _cooldown(facts: DomainSnapshot) -> Gate:
         is_done = facts.row["status"] == "exhausted"
         remedy = refresh_command(name) if is_done else domain_command(name, "reset")
         return Gate("cooldown", False, "it rests", opens_at, remedy)
-    return Gate("cooldown", True, f"over since {moment(opens_at, facts.now)}" if opens_at else "none")
+    return Gate("cooldown", True, f"over since {format_time(opens_at, facts.now)}" if opens_at else "none")
 
 
 def _switch(facts: DomainSnapshot) -> Gate:
@@ -252,7 +252,7 @@ def _pause(facts: DomainSnapshot) -> tuple[Gate, ...]:
     is_spared = row["content_policy"] == "signals" and row["images_policy"] != "download"
     if row["pause_reason"] == PauseReason.STORE_UNAVAILABLE and is_spared:
         return ()  # it stores nothing, so it goes on
-    since, says = moment(row["paused_since"], facts.now), describe_pause(row["pause_reason"], row["pause_detail"])
+    since, says = format_time(row["paused_since"], facts.now), describe_pause(row["pause_reason"], row["pause_detail"])
     sentence = f"worker {row['paused_worker']} is paused since {since}: {says}; it resumes by itself"
     return (Gate("pause", False, sentence, facts.now),)
 
@@ -260,7 +260,7 @@ def _pause(facts: DomainSnapshot) -> tuple[Gate, ...]:
 def resolve_delay(facts: DomainSnapshot, manners: FetchPolicy) -> tuple[float, str]:
     """Seconds between two requests, and who wants it so; as a worker would find it."""
     row = facts.row
-    if is_unpaced(row["name"], manners.unpaced_hosts):
+    if has_no_delay(row["name"], manners.unpaced_hosts):
         return 0.0, "an unpaced host"
     if row["crawl_delay_s"] is not None:
         delay_s, source = row["crawl_delay_s"], "set for the domain"
@@ -285,7 +285,7 @@ def _robots_delay(copy: Any, agent: str) -> float:
     return robots.parse(copy["robots_txt"]).rules_for(agent).crawl_delay_s or 0.0
 
 
-def _pace(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
+def _check_delay(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
     delay_s, source = resolve_delay(facts, manners)
     sentence = f"{span(delay_s)} between requests ({source})" if delay_s else f"no distance between requests ({source})"
     if facts.is_held and facts.row["has_new_settings"]:
@@ -308,7 +308,7 @@ def _breaker(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
         case "half_open":
             return Gate("breaker", True, f"half-open after {failures}: single requests are tried")
     opens_at = after(row["breaker_opened_at"], manners.breaker_reset_s)
-    sentence = f"open since {moment(row['breaker_opened_at'], facts.now)} after {failures}"
+    sentence = f"open since {format_time(row['breaker_opened_at'], facts.now)} after {failures}"
     if opens_at <= facts.now:
         return Gate("breaker", True, f"{sentence}: the next request is a try")
     return Gate("breaker", False, sentence, opens_at, domain_command(row["name"], "reset --breaker"))
@@ -326,7 +326,7 @@ def _proxies(facts: DomainSnapshot) -> tuple[Gate, ...]:
     return (Gate("proxies", False, f"asked through {pool}, none on", row["proxy_back_at"], remedy),)
 
 
-def _failure_streak(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
+def _check_failures(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
     """Pages that failed in one way, one after the other: towards a rest of days."""
     row = facts.row
     count, code = row["consecutive_error_count"], row["error_streak_code"]

@@ -13,8 +13,8 @@ from forager.explain.conditions import (
     Prediction,
     after,
     crawl_command,
+    format_time,
     latest_opening,
-    moment,
     never,
     refresh_command,
     revisit_command,
@@ -25,7 +25,7 @@ from forager.explain.why_domain import DomainSnapshot
 from forager.explain.why_traps import link_gate, trap_gate
 from forager.frontier import page_priority
 from forager.frontier.revisit import next_interval
-from forager.links.scope import Reach, claim_depth
+from forager.links.scope import CrawlScope, claim_depth
 from forager.politeness.guard import host_as_ip, kind_of
 from forager.robots import rules as robots
 from forager.runs.models import RunSpec
@@ -110,7 +110,7 @@ def _known_checks(page: PageSnapshot, domain: DomainSnapshot) -> tuple[Gate, ...
         _task(row, domain),
         Gate("rank", None, _rank(row)),
         _visit(row, domain.now),
-        _recurrence(row, domain),
+        _check_revisit(row, domain),
     ]
     return tuple(gate for gate in gates if gate is not None)
 
@@ -159,7 +159,7 @@ def _task(row: Any, domain: DomainSnapshot) -> Gate | None:
         return None
     name = f"task {row['task_id']}" + (f", try {row['retry_count'] + 1}" if row["retry_count"] else "")
     if row["locked_by"] is not None:
-        since = moment(row["locked_at"], domain.now)
+        since = format_time(row["locked_at"], domain.now)
         return Gate("task", True, f"{name}, taken by worker {row['locked_by']} at {since}")
     if row["task_status"] == "paused":
         return _paused(row, name, domain.now)
@@ -167,7 +167,7 @@ def _task(row: Any, domain: DomainSnapshot) -> Gate | None:
         return Gate("task", False, f"{name} is {row['task_status']}")
     if row["scheduled_for"] > domain.now:
         return Gate("task", False, f"{name} is planned", row["scheduled_for"])
-    return Gate("task", True, f"{name}, due since {moment(row['scheduled_for'], domain.now)}")
+    return Gate("task", True, f"{name}, due since {format_time(row['scheduled_for'], domain.now)}")
 
 
 def _paused(row: Any, name: str, now: datetime) -> Gate:
@@ -178,7 +178,7 @@ def _paused(row: Any, name: str, now: datetime) -> Gate:
         return Gate("task", False, sentence, remedy=f"forager task {row['depends_on']}")
     told = f"{name} is paused"
     if row["ordered_by"] is not None:
-        told += f", by {row['ordered_by']} at {moment(row['ordered_at'], now)}"
+        told += f", by {row['ordered_by']} at {format_time(row['ordered_at'], now)}"
     if row["order_reason"]:
         told += f": {row['order_reason'][:LONGEST_MESSAGE]}"
     return Gate("task", False, told, remedy=f"forager tasks resume {row['task_id']}")
@@ -205,10 +205,10 @@ def _visit(row: Any, now: datetime) -> Gate:
         return Gate("last visit", None, "never")
     ending = " ".join(str(word) for word in (row["outcome"], row["status_code"], row["error_code"]) if word is not None)
     told = f": {row['error_message'][:LONGEST_MESSAGE]}" if row["error_message"] else ""
-    return Gate("last visit", None, f"{moment(row['completed_at'], now)}, task {row['visit_id']}: {ending}{told}")
+    return Gate("last visit", None, f"{format_time(row['completed_at'], now)}, task {row['visit_id']}: {ending}{told}")
 
 
-def _recurrence(row: Any, domain: DomainSnapshot) -> Gate:
+def _check_revisit(row: Any, domain: DomainSnapshot) -> Gate:
     settled = domain.row
     own_s, domain_s = row["revisit_every_s"], settled["revisit_every_s"]
     changed = f"; {row['changes']:,} of {row['comparisons']:,} visits found it changed" if row["comparisons"] else ""
@@ -259,7 +259,7 @@ def _scope(page: PageSnapshot, domain: DomainSnapshot | None) -> Gate:
         return Gate("scope", None, "no run says how far to go")
     spec, run = domain.spec, domain.row["run_id"]
     # The run has this domain, also where its list of seeds is too long to be named in its order.
-    reach = Reach.of(spec, domains={page.domain}, parents={registrable(page.domain)})
+    reach = CrawlScope.of(spec, domains={page.domain}, parents={registrable(page.domain)})
     match reach.refusal(page.url, page.domain):
         case None:
             return Gate("scope", True, f"in reach of run {run} (scope {spec.scope.value})")
@@ -275,7 +275,7 @@ def _robots(page: PageSnapshot, domain: DomainSnapshot | None, manners: FetchPol
     copy = next((copy for copy in domain.origins if copy["origin"] == origin), None) if domain else None
     if copy is None or domain is None:
         return Gate("robots", True, f"{origin}/robots.txt was never read; it is asked for first")
-    age = f"read {moment(copy['robots_fetched_at'], domain.now)}" + (
+    age = f"read {format_time(copy['robots_fetched_at'], domain.now)}" + (
         "" if copy["is_valid"] else ", to be asked for again"
     )
     if copy["robots_error"]:

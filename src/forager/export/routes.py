@@ -10,15 +10,15 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
 
 from forager.api.access import User, too_many
-from forager.api.problems import TooManyError, responses
+from forager.api.database import FREE_WITHIN_S, get_forager
+from forager.api.errors import TooManyError, responses
 from forager.api.reply import Stream, as_json
 from forager.api.types import LARGEST_ID, Moment, Name
-from forager.api.work import FREE_WITHIN_S, get_forager
 from forager.db.pool import CONNECTION_LOST
 from forager.errors import UsageError
 from forager.export import csv_rows as cells
 from forager.export import rows as export
-from forager.export.read_ahead import ReadBuffer
+from forager.export.prefetch import ReadBuffer
 
 router = APIRouter(tags=["exports"])
 MOST_AT_ONCE = 2
@@ -145,13 +145,13 @@ async def _open(
     rows = export.stream(conn, kind, filters)
     first = await anext(rows, None)
 
-    async def all_of_them() -> AsyncIterator[dict[str, Any]]:
+    async def iter_rows() -> AsyncIterator[dict[str, Any]]:
         if first is not None:
             yield first
         async for row in rows:
             yield row
 
-    return all_of_them()
+    return iter_rows()
 
 
 async def _write(rows: AsyncIterator[dict[str, Any]], kind: export.Kind, form: str) -> AsyncIterator[bytes]:

@@ -14,7 +14,7 @@ from forager.db.rows import Row
 from forager.domains.lookup import known_name
 from forager.errors import UsageError
 from forager.frontier.details import unpack_items
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.runs.models import RunSpec, Scope
 from forager.runs.queries import check_run_exists
 from forager.urls.domain import domain_of, registrable
@@ -114,7 +114,7 @@ async def stream_crawl(connection: Any, spec: RunSpec) -> AsyncIterator[Row]:
     """The visited pages of one crawl: all that its order reaches, also those an interrupted run visited before."""
     everywhere = spec.scope is Scope.ANY or spec.is_long
     names = {domain_of(seed) for seed in spec.seeds}
-    reach = Reach.of(replace(spec, scope=Scope.ANY) if everywhere else spec)
+    reach = CrawlScope.of(replace(spec, scope=Scope.ANY) if everywhere else spec)
     arguments = (
         None if everywhere else sorted(names),
         sorted(map(registrable, names)) if spec.scope is Scope.DOMAIN else [],

@@ -72,12 +72,12 @@ class _WarcBuilder:
         digest = warc_record.digest_of(fetched.body)
         original = self._originals.get(digest)
         if original is None:
-            self._remember(Original(str(WarcRef(self._name, 0, 0)), digest, fetched.url, warc_record.date_of(at)))
+            self._cache_original(Original(str(WarcRef(self._name, 0, 0)), digest, fetched.url, warc_record.date_of(at)))
             if ref.startswith("snapshot:"):
                 return warc_record.resource(fetched, at)
         return warc_record.pack(fetched, at, original, digest=digest).blob
 
-    def _remember(self, original: Original) -> None:
+    def _cache_original(self, original: Original) -> None:
         self._originals[original.digest] = original
         if len(self._originals) > MOST_ORIGINALS:
             del self._originals[next(iter(self._originals))]

@@ -28,11 +28,11 @@ class MemoryBudget:
         self._held_bytes = 0
         self._paused: set[Waits] = set()
 
-    def grow(self, connection: Waits, size: int) -> None:
+    def update_size(self, connection: Waits, size: int) -> None:
         """Its body has so many bytes by now; pauses it when that is too much for all."""
         self._held_bytes += size - self._coming.get(connection, 0)
         self._coming[connection] = size
-        if not self._may_go_on(connection):
+        if not self._can_continue(connection):
             self._paused.add(connection)
             connection.pause()
 
@@ -52,7 +52,7 @@ class MemoryBudget:
         self._held_bytes -= size
         self._resume_waiting()
 
-    def _may_go_on(self, connection: Waits) -> bool:
+    def _can_continue(self, connection: Waits) -> bool:
         """While nobody works with a whole body, nothing would ever be freed: then the first one goes on."""
         if self._held_bytes <= self._most_bytes:
             return True
@@ -60,7 +60,7 @@ class MemoryBudget:
 
     def _resume_waiting(self) -> None:
         for connection in [waiting for waiting in self._coming if waiting in self._paused]:
-            if not self._may_go_on(connection):
+            if not self._can_continue(connection):
                 return
             self._paused.discard(connection)
             connection.go_on()

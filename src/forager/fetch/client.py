@@ -12,6 +12,7 @@ from forager import clock
 from forager.errors import ConfigurationError, ConnectionLostError
 from forager.fetch.body_memory import FREE_BYTES, MemoryBudget
 from forager.fetch.connect import Connector
+from forager.fetch.connection import Connection, ResponseTimeouts
 from forager.fetch.cookies import CookieJar
 from forager.fetch.decode import ACCEPTED, decode
 from forager.fetch.dns import CheckAddress, GuardedResolver
@@ -19,10 +20,9 @@ from forager.fetch.models import BodyCoding, Fetched, RawHeads
 from forager.fetch.network_probe import NetworkProbe
 from forager.fetch.origin import Origin, build_post, build_request, hosts_of, is_header_safe, split_url
 from forager.fetch.pool import Pool
-from forager.fetch.proxy_connect import Ways, forwards
+from forager.fetch.proxy_connector import ProxyConnector, forwards
 from forager.fetch.response import ResponseReader
 from forager.fetch.tunnel import authorization, proxy_auth_error
-from forager.fetch.wire import Connection, Patience
 from forager.proxies.models import Proxy
 
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.5,*/*;q=0.1"
@@ -72,7 +72,7 @@ async def open_client(
     max_bytes: int,
     max_connections: int = 0,
     check_proxy: CheckAddress | None = None,
-    patience: Patience = Patience(),  # noqa: B008 (a tuple, never changed)
+    patience: ResponseTimeouts = ResponseTimeouts(),  # noqa: B008 (a tuple, never changed)
     keeps_cookies: bool = True,
 ) -> AsyncIterator["Client"]:
     """`max_connections` 0 means as many as there are requests; whoever calls bounds those.
@@ -85,7 +85,7 @@ async def open_client(
         )
     proxies = GuardedResolver(check_proxy) if check_proxy else None
     resolver = GuardedResolver(check_address)
-    pool = Pool(Ways(Connector(resolver), proxies), max_connections)
+    pool = Pool(ProxyConnector(Connector(resolver), proxies), max_connections)
     try:
         yield Client(
             pool,
@@ -113,7 +113,7 @@ class Client:
         timeout_s: float,
         connect_timeout_s: float,
         max_bytes: int,
-        patience: Patience = Patience(),  # noqa: B008 (a tuple, never changed)
+        patience: ResponseTimeouts = ResponseTimeouts(),  # noqa: B008 (a tuple, never changed)
         keeps_cookies: bool = True,
     ) -> None:
         self._pool = pool
@@ -261,10 +261,10 @@ class Client:
         """The address a request would be sent to; None where there is none, or none that may be asked."""
         return await self._pool.locate(split_url(url)[0], self._connect_timeout_s)
 
-    async def knock(self, via: Proxy, url: str | None = None) -> None:
+    async def check_proxy(self, via: Proxy, url: str | None = None) -> None:
         """Raises unless a proxy can be reached and, through it, the site of `url`, which gets no request."""
         if url is None:
-            await self._pool.greet(via, self._connect_timeout_s)
+            await self._pool.check_proxy(via, self._connect_timeout_s)
         else:
             connection = await self._pool.dial(split_url(url)[0], self._connect_timeout_s, via)
             connection.close()
@@ -287,15 +287,15 @@ class Client:
             reader = make_reader()
             may_ask_again = clock.monotonic() - kept.taken_at <= QUICK_REUSE_S
             try:
-                return await self._ask(kept, request, reader, ends_at, on_sent)
+                return await self._send(kept, request, reader, ends_at, on_sent)
             except ConnectionLostError:
                 if reader.has_begun or not may_ask_again:
                     raise
         wait_s = min(self._connect_timeout_s, ends_at - clock.monotonic())
         fresh = await self._pool.dial(origin, wait_s, via)
-        return await self._ask(fresh, request, make_reader(), ends_at, on_sent)
+        return await self._send(fresh, request, make_reader(), ends_at, on_sent)
 
-    async def _ask(
+    async def _send(
         self,
         connection: Connection,
         request: bytes,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import cached_property
 
 from forager.errors import AddressBlockedError
+from forager.fetch.connection import Connection
 from forager.fetch.dns import GuardedResolver
 from forager.fetch.origin import Origin
 from forager.fetch.translate import translate
-from forager.fetch.wire import Connection
 from forager.observe import log
 
 MOST_CALLS = 6

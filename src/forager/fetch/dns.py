@@ -35,10 +35,10 @@ def look_up(host: str, port: int) -> list[tuple[int, str]]:
         found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
     except ValueError as error:
         raise socket.gaierror(socket.EAI_NONAME, "the name is not well-formed") from error
-    return [(family, _spell(address)) for family, _, _, _, address in found]
+    return [(family, _format_address(address)) for family, _, _, _, address in found]
 
 
-def _spell(address: tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]) -> str:
+def _format_address(address: tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]) -> str:
     """A link-local address keeps its zone, so that it cannot be dialled on another link than the one checked."""
     ip = str(address[0])
     return f"{ip}%{address[3]}" if len(address) == 4 and address[3] and "%" not in ip else ip
@@ -81,11 +81,11 @@ class GuardedResolver:
             if isinstance(known, Exception):
                 raise known.with_traceback(None)
             return known
-        return await asyncio.shield(self._ask(host, port))
+        return await asyncio.shield(self._resolve_once(host, port))
 
     async def resolve_uncached(self, host: str, port: int) -> list[str]:
         """Looks the name up whatever is remembered of it."""
-        return await asyncio.shield(self._ask(host, port))
+        return await asyncio.shield(self._resolve_once(host, port))
 
     def forget_failures(self) -> None:
         """Names that were not found are looked up again when they are next asked for."""
@@ -94,7 +94,7 @@ class GuardedResolver:
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _ask(self, host: str, port: int) -> asyncio.Future[list[str]]:
+    def _resolve_once(self, host: str, port: int) -> asyncio.Future[list[str]]:
         """One question at a time per name; who asks meanwhile waits for the same answer."""
         asked = self._asked.get((host, port))
         if asked is None:
@@ -118,12 +118,12 @@ class GuardedResolver:
         if done.cancelled():
             return
         if isinstance(error, AddressBlockedError) or is_no_name(error):
-            self._remember((host, port), NO_ADDRESS_TTL_S, error)
+            self._cache((host, port), NO_ADDRESS_TTL_S, error)
         elif error is None:
             self.found_at = clock.monotonic()
-            self._remember((host, port), DNS_TTL_S, done.result())
+            self._cache((host, port), DNS_TTL_S, done.result())
 
-    def _remember(self, name: tuple[str, int], ttl_s: float, known: list[str] | Exception) -> None:
+    def _cache(self, name: tuple[str, int], ttl_s: float, known: list[str] | Exception) -> None:
         self._known.pop(name, None)
         if len(self._known) >= DNS_CACHE_NAMES:
             del self._known[next(iter(self._known))]

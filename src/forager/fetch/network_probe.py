@@ -26,7 +26,7 @@ ROOT_QUERY = struct.pack(">6H", 0x464F, 0x0100, 1, 0, 0, 0) + b"\0" + struct.pac
 """The name servers of the root: every resolver answers that, if only with a refusal."""
 
 
-class Probed(Enum):
+class ProbeResult(Enum):
     REACHED = "reached"
     FAILED = "failed"
     NO_ROUTE = "no route"
@@ -49,34 +49,34 @@ class NetworkProbe:
         """Names that were not found are looked up again with the next request."""
         self._resolver.forget_failures()
 
-    async def look_up(self, url: str) -> Probed:
+    async def look_up(self, url: str) -> ProbeResult:
         """Looks the name of a site up, whatever is remembered of it."""
         origin, _ = split_url(url)
         if is_address(origin.host):
-            return Probed.SKIPPED
+            return ProbeResult.SKIPPED
         try:
             async with asyncio.timeout(PROBE_S):
                 await self._resolver.resolve_uncached(origin.host, origin.port)
         except AddressBlockedError:
-            return Probed.REACHED
+            return ProbeResult.REACHED
         except OSError as error:
-            return Probed.NO_NAME if is_no_name(error) else Probed.FAILED
-        return Probed.REACHED
+            return ProbeResult.NO_NAME if is_no_name(error) else ProbeResult.FAILED
+        return ProbeResult.REACHED
 
-    async def reach(self, url: str) -> Probed:
+    async def reach(self, url: str) -> ProbeResult:
         """Opens a connection to the site and closes it."""
         origin, _ = split_url(url)
-        result = Probed.FAILED
+        result = ProbeResult.FAILED
         try:
             async with asyncio.timeout(PROBE_S):
                 for address in (await self._resolver.resolve(origin.host, origin.port))[:MOST_ADDRESSES]:
                     result = await _reach(address, origin.port)
-                    if result is Probed.REACHED:
+                    if result is ProbeResult.REACHED:
                         return result
         except AddressBlockedError:
-            return Probed.SKIPPED
+            return ProbeResult.SKIPPED
         except OSError:
-            return Probed.FAILED
+            return ProbeResult.FAILED
         return result
 
 
@@ -87,16 +87,16 @@ class _Caller(asyncio.Protocol):
         transport.close()
 
 
-async def _reach(address: str, port: int) -> Probed:
+async def _reach(address: str, port: int) -> ProbeResult:
     try:
         await connect(_Caller(), address, port, None, "")
     except TimeoutError:
-        return Probed.FAILED
+        return ProbeResult.FAILED
     except OSError as error:
         if error.errno in ANSWERED:
-            return Probed.REACHED
-        return Probed.NO_ROUTE if error.errno in NO_ROUTE else Probed.FAILED
-    return Probed.REACHED
+            return ProbeResult.REACHED
+        return ProbeResult.NO_ROUTE if error.errno in NO_ROUTE else ProbeResult.FAILED
+    return ProbeResult.REACHED
 
 
 def has_default_route(routes: Path = Path("/proc/net/route"), routes_v6: Path = Path("/proc/net/ipv6_route")) -> bool:
@@ -121,7 +121,7 @@ def name_servers(file: Path = Path("/etc/resolv.conf")) -> list[str]:
     return [fields[1] for fields in lines if len(fields) > 1 and fields[0] == "nameserver"]
 
 
-async def name_server_answers(servers: Sequence[str], port: int = 53) -> bool:
+async def is_name_server_up(servers: Sequence[str], port: int = 53) -> bool:
     """Returns whether one of the machine's name servers answers anything at all. Where the machine has none in its
     configuration it cannot be told, which counts as an answer."""
     if not servers:

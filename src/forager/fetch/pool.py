@@ -10,9 +10,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 
 from forager import clock
 from forager.errors import VisitTimeoutError
+from forager.fetch.connection import Connection
 from forager.fetch.origin import Origin
-from forager.fetch.proxy_connect import Ways
-from forager.fetch.wire import Connection
+from forager.fetch.proxy_connector import ProxyConnector
 from forager.proxies.models import Proxy
 
 KEEP_ALIVE_S = 4.0
@@ -23,7 +23,7 @@ FAREWELL_S = 5.0
 class Pool:
     """Idle connections per origin and proxy, and all open ones, so that none outlives the client."""
 
-    def __init__(self, ways: Ways, max_connections: int) -> None:
+    def __init__(self, ways: ProxyConnector, max_connections: int) -> None:
         self._slots = asyncio.Semaphore(max_connections) if max_connections else None
         self._ways = ways
         self._open: set[Connection] = set()
@@ -52,8 +52,8 @@ class Pool:
     async def locate(self, origin: Origin, wait_s: float) -> str | None:
         return await self._ways.locate(origin, wait_s)
 
-    async def greet(self, via: Proxy, wait_s: float) -> None:
-        await self._ways.greet(via, wait_s)
+    async def check_proxy(self, via: Proxy, wait_s: float) -> None:
+        await self._ways.check_proxy(via, wait_s)
 
     async def dial(self, origin: Origin, wait_s: float, via: Proxy | None = None) -> Connection:
         connection = await self._ways.dial(origin, wait_s, self._discard, via)

@@ -88,7 +88,7 @@ class ResponseReader:
             f"{self._where} hung up {when if self.has_begun else 'without an answer'}{reason and ': '}{reason}"
         )
 
-    def give_up(self) -> bool:
+    def finish_early(self) -> bool:
         """Whether the answer is good without the rest: nobody waits for a body nobody wants."""
         if self._is_drained:
             self._finish()

@@ -30,7 +30,7 @@ SOCKS_REFUSALS = {
 }
 
 
-class Talk(asyncio.Protocol):
+class ProxyHandshake(asyncio.Protocol):
     """The few words with a proxy; afterwards its transport belongs to the connection that is carried."""
 
     def __init__(self) -> None:
@@ -89,13 +89,13 @@ class Talk(asyncio.Protocol):
             self._waiter.set_result(None)
 
 
-async def greet(talk: Talk, via: Proxy) -> None:
+async def check_login(talk: ProxyHandshake, via: Proxy) -> None:
     """All that can be said without a site to go to: who we are, to a proxy that asks for it first."""
     if via.protocol == "socks5":
         await _sign_in(talk, via)
 
 
-async def open_tunnel(talk: Talk, via: Proxy, address: str, port: int, where: str) -> None:
+async def open_tunnel(talk: ProxyHandshake, via: Proxy, address: str, port: int, where: str) -> None:
     """`where` is the site as people know it."""
     if via.protocol == "socks5":
         await _sign_in(talk, via)
@@ -114,7 +114,7 @@ def authorization(via: Proxy) -> str:
     return f"Proxy-Authorization: Basic {account}\r\n"
 
 
-async def _connect_http(talk: Talk, via: Proxy, address: str, port: int, where: str) -> None:
+async def _connect_http(talk: ProxyHandshake, via: Proxy, address: str, port: int, where: str) -> None:
     place = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
     talk.say(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{authorization(via)}\r\n".encode("ascii"))
     answer = await talk.hear(_length_of_head)
@@ -147,7 +147,7 @@ def _status_of(answer: bytes, via: Proxy) -> int:
     return int(code)
 
 
-async def _sign_in(talk: Talk, via: Proxy) -> None:
+async def _sign_in(talk: ProxyHandshake, via: Proxy) -> None:
     methods = bytes([NO_ACCOUNT]) if via.username is None else bytes([NO_ACCOUNT, ACCOUNT])
     talk.say(bytes([5, len(methods)]) + methods)
     version, method = await talk.receive_bytes(2)
@@ -163,7 +163,7 @@ async def _sign_in(talk: Talk, via: Proxy) -> None:
         raise proxy_auth_error(via)
 
 
-async def _connect_socks(talk: Talk, via: Proxy, address: str, port: int, where: str) -> None:
+async def _connect_socks(talk: ProxyHandshake, via: Proxy, address: str, port: int, where: str) -> None:
     ip = ip_address(address)
     talk.say(bytes([5, 1, 0, 1 if ip.version == 4 else 4]) + ip.packed + port.to_bytes(2, "big"))
     answer = await talk.hear(_length_of_socks)

@@ -10,9 +10,9 @@ from forager.db import statements
 SQL = statements.load("forager.frontier", "admin.sql")
 
 
-async def reopen_domain(conn: Any, domain_id: int, *, also_gone: bool, by: str) -> int:
+async def requeue_domain(conn: Any, domain_id: int, *, also_gone: bool, by: str) -> int:
     """How many pages wait again that had failed; the domain's counter is the caller's to move."""
-    reopened: int = await conn.fetchval(SQL["reopen_domain"], domain_id, also_gone, by)
+    reopened: int = await conn.fetchval(SQL["requeue_domain"], domain_id, also_gone, by)
     return reopened
 
 
@@ -22,13 +22,13 @@ async def revisit_domain(conn: Any, domain_id: int, *, by: str) -> int:
     return revisited
 
 
-async def hurry_domain(conn: Any, domain_id: int) -> None:
-    await conn.execute(SQL["hurry_domain"], domain_id)
+async def run_retries_now(conn: Any, domain_id: int) -> None:
+    await conn.execute(SQL["run_retries_now"], domain_id)
 
 
-async def forget_validators(conn: Any, domain_id: int) -> None:
+async def clear_validators(conn: Any, domain_id: int) -> None:
     """The next visit of each page brings it whole: there is something in it that nobody looked for before."""
-    await conn.execute(SQL["forget_validators"], domain_id)
+    await conn.execute(SQL["clear_validators"], domain_id)
 
 
 async def set_page_frequency(conn: Any, page_id: int, every_s: float | None) -> None:

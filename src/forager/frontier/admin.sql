@@ -1,6 +1,6 @@
 -- What an operator's orders do to the pages of a domain: tried again, visited again, planned.
 
--- name: reopen_domain
+-- name: requeue_domain
 -- A domain is tried again: its failed and blocked pages, and if asked for the gone ones, each get a new task. What a trap
 -- leaves out stays out.
 WITH again AS (
@@ -23,13 +23,13 @@ WITH again AS (
 )
 SELECT count(*)::int FROM again;
 
--- name: hurry_domain
+-- name: run_retries_now
 -- What was to be tried again later is tried now.
 UPDATE crawl_tasks t SET scheduled_for = now()
 FROM pages p
 WHERE p.id = t.page_id AND p.status = 'queued' AND t.domain_id = $1 AND t.outcome IS NULL AND t.locked_at IS NULL AND t.scheduled_for > now();
 
--- name: forget_validators
+-- name: clear_validators
 -- Pages of a domain are asked for whole with their next visit, also where nothing has changed.
 UPDATE pages SET etag = NULL, last_modified = NULL
 WHERE domain_id = $1 AND NOT is_image AND (etag IS NOT NULL OR last_modified IS NOT NULL);

@@ -24,7 +24,7 @@ MOST_DOMAINS = 20_000
 
 
 @dataclass(slots=True)
-class Place:
+class WarmupCursor:
     after: bytes = b""
     """The last key that came."""
     earned: int = 0
@@ -39,9 +39,9 @@ class KeyRange:
     most: int
 
 
-class CacheWarmUp:
+class CacheWarmup:
     def __init__(self) -> None:
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, WarmupCursor] = {}
 
     def clear(self) -> None:
         self._places.clear()
@@ -51,7 +51,7 @@ class CacheWarmUp:
         portions: list[KeyRange] = []
         left = MOST_AT_ONCE
         for domain, links in found.items():
-            place = self._place_of(domain)
+            place = self._get_cursor(domain)
             place.earned += links * EARNED
             if place.earned >= PORTION and left >= PORTION:
                 most = min(place.earned, left)
@@ -59,9 +59,9 @@ class CacheWarmUp:
                 portions.append(KeyRange(domain, place.after, most))
         return portions
 
-    def took(self, portion: KeyRange, entries: bytes) -> None:
+    def add_loaded(self, portion: KeyRange, entries: bytes) -> None:
         """What came. Where that was the end, the first page comes next."""
-        place = self._place_of(portion.domain_id)
+        place = self._get_cursor(portion.domain_id)
         place.earned -= portion.most
         place.came += len(entries) // SLOT
         if len(entries) == portion.most * SLOT:
@@ -69,10 +69,10 @@ class CacheWarmUp:
         else:
             place.after, place.earned, place.came = b"", place.earned - place.came, 0
 
-    def _place_of(self, domain: int) -> Place:
+    def _get_cursor(self, domain: int) -> WarmupCursor:
         place = self._places.get(domain)
         if place is None:
             if len(self._places) >= MOST_DOMAINS:
                 del self._places[next(iter(self._places))]
-            place = self._places[domain] = Place()
+            place = self._places[domain] = WarmupCursor()
         return place

@@ -62,9 +62,9 @@ EMPTY = Details(None, None, None, None, None, None, None, None, None)
 def details_of(reading: Reading) -> Details:
     """What is stored of a reading. What a column cannot hold is left out: one page must not fail a batch."""
     return Details(
-        _cut(reading.headline),
-        _cut(reading.site_name),
-        _cut(reading.section),
+        _truncate(reading.headline),
+        _truncate(reading.site_name),
+        _truncate(reading.section),
         TAGS_BETWEEN.join(_tags(reading.tags)) or None,
         _clean_rating(reading.rating),
         reading.rating_count if reading.rating_count is None or 0 <= reading.rating_count <= MOST_RATINGS else None,
@@ -74,7 +74,7 @@ def details_of(reading: Reading) -> Details:
     )
 
 
-def _cut(text: str | None) -> str | None:
+def _truncate(text: str | None) -> str | None:
     return text[:LONGEST_TEXT] or None if text else None
 
 

@@ -71,7 +71,7 @@ DomainIds = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, int]]]
 """Finds or adds domains, given by name with the origin they were met at. What it leaves out is not learned."""
 
 
-async def learn(
+async def enqueue(
     conn: Any,
     learned: EnqueueResult,
     unknown: Mapping[bytes, Discovery],

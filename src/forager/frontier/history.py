@@ -46,7 +46,7 @@ class Retention(NamedTuple):
 
 @with_config(RECORD)
 @dataclass(frozen=True, slots=True)
-class Planned:
+class ArchivePlan:
     """What may leave now, of one kind and month."""
 
     kind: str
@@ -137,8 +137,8 @@ async def unlock_archiving(conn: Any) -> None:
     await conn.execute(SQL["unlock_archiving"], LOCK)
 
 
-async def plan(conn: Any, retention: Retention) -> list[Planned]:
-    return [Planned(**row) for row in await conn.fetch(SQL["plan_slices"], *retention)]
+async def plan(conn: Any, retention: Retention) -> list[ArchivePlan]:
+    return [ArchivePlan(**row) for row in await conn.fetch(SQL["plan_slices"], *retention)]
 
 
 async def copy_old(
@@ -167,7 +167,7 @@ async def begin_slice(conn: Any, kind: str, month: date, *, by: str) -> BegunPar
     return await BEGIN_SLICE.one(conn, kind, month, by)
 
 
-async def seal_slice(
+async def finish_part(
     conn: Any,
     slice_id: int,
     *,
@@ -180,24 +180,24 @@ async def seal_slice(
     sha256: bytes,
 ) -> None:
     await conn.execute(
-        SQL["seal_slice"], slice_id, file, row_count, first_id, last_id, size_bytes, stored_bytes, sha256
+        SQL["finish_part"], slice_id, file, row_count, first_id, last_id, size_bytes, stored_bytes, sha256
     )
 
 
-async def forget_slice(conn: Any, slice_id: int) -> None:
-    await conn.execute(SQL["forget_slice"], slice_id)
+async def delete_part(conn: Any, slice_id: int) -> None:
+    await conn.execute(SQL["delete_part"], slice_id)
 
 
-async def let_go(conn: Any, slice_id: int, task_ids: Sequence[int]) -> int:
+async def delete_archived_tasks(conn: Any, slice_id: int, task_ids: Sequence[int]) -> int:
     """In the caller's transaction. How many left just now: of a second time, none."""
     await conn.execute(SQL["open_slice"], str(slice_id))
-    left: int = await conn.fetchval(SQL["let_go"], slice_id, task_ids)
+    left: int = await conn.fetchval(SQL["delete_archived_tasks"], slice_id, task_ids)
     return left
 
 
-async def let_signals_go(conn: Any, slice_id: int, page_ids: Sequence[int]) -> list[int]:
+async def delete_archived_signals(conn: Any, slice_id: int, page_ids: Sequence[int]) -> list[int]:
     """In the caller's transaction. The pages whose signals left just now: of a second time, none."""
-    return [row["id"] for row in await conn.fetch(SQL["let_signals_go"], slice_id, page_ids)]
+    return [row["id"] for row in await conn.fetch(SQL["delete_archived_signals"], slice_id, page_ids)]
 
 
 async def count_existing(conn: Any, task_ids: Sequence[int]) -> int:
@@ -209,12 +209,12 @@ async def close_slice(conn: Any, slice_id: int) -> None:
     await conn.execute(SQL["close_slice"], slice_id)
 
 
-async def read_slices(conn: Any, month: date | None = None) -> list[Slice]:
-    return [Slice(**row) for row in await conn.fetch(SQL["read_slices"], month)]
+async def list_parts(conn: Any, month: date | None = None) -> list[Slice]:
+    return [Slice(**row) for row in await conn.fetch(SQL["list_parts"], month)]
 
 
-async def unfinished_slices(conn: Any) -> list[PendingPart]:
-    return [PendingPart(**row) for row in await conn.fetch(SQL["unfinished_slices"])]
+async def list_pending_parts(conn: Any) -> list[PendingPart]:
+    return [PendingPart(**row) for row in await conn.fetch(SQL["list_pending_parts"])]
 
 
 async def purge_parts(conn: Any, slice_ids: Sequence[int]) -> None:
@@ -234,6 +234,6 @@ async def drop_restored(conn: Any, month: date | None = None) -> int:
     return dropped
 
 
-async def departures_follow(conn: Any, elder: int, others: Sequence[int]) -> None:
+async def merge_archived_counts(conn: Any, elder: int, others: Sequence[int]) -> None:
     """Domains become one."""
-    await conn.execute(SQL["departures_follow"], elder, others)
+    await conn.execute(SQL["merge_archived_counts"], elder, others)

@@ -33,7 +33,7 @@ FROM old_pages($1) p JOIN domains d ON d.id = p.domain_id LEFT JOIN page_details
 WHERE p.fetched_at >= $2::date::timestamp AT TIME ZONE 'UTC' AND p.fetched_at < ($2::date + interval '1 month') AT TIME ZONE 'UTC' AND p.id > $3
 ORDER BY p.id LIMIT $4;
 
--- name: let_signals_go
+-- name: delete_archived_signals
 -- Signals and details of a slice's pages leave; the pages stay, with their links. One that was read again since keeps what it has. Without validators
 -- the next visit brings all of it.
 WITH gone AS (
@@ -65,13 +65,13 @@ SELECT pg_advisory_unlock($1);
 INSERT INTO cold_slices (kind, month, revision, created_by)
 VALUES ($1, $2, (SELECT max(revision) FROM schema_revisions), $3) RETURNING id, revision;
 
--- name: seal_slice
+-- name: finish_part
 -- Its file is written, durable, and was read back: from now on its visits may leave.
 UPDATE cold_slices
 SET status = 'moving', file = $2, row_count = $3, first_id = $4, last_id = $5, size_bytes = $6, stored_bytes = $7, sha256 = $8
 WHERE id = $1 AND status = 'writing';
 
--- name: forget_slice
+-- name: delete_part
 -- A slice of which nothing left: it was not written to its end.
 DELETE FROM cold_slices WHERE id = $1 AND status = 'writing';
 
@@ -79,7 +79,7 @@ DELETE FROM cold_slices WHERE id = $1 AND status = 'writing';
 -- For the rest of the transaction the visits of this slice may leave.
 SELECT set_config('forager.slice', $1, true);
 
--- name: let_go
+-- name: delete_archived_tasks
 -- Visits of a slice leave the history; what is recounted from them is written down in their place.
 WITH gone AS (
     DELETE FROM crawl_tasks t USING pages p
@@ -104,14 +104,14 @@ SELECT count(*)::int FROM crawl_tasks WHERE id = ANY ($1::bigint[]) AND outcome 
 -- All of a slice's visits have left.
 UPDATE cold_slices SET status = 'moved', moved_at = now() WHERE id = $1 AND status = 'moving';
 
--- name: read_slices
+-- name: list_parts
 -- Slices, of one month or all, in their order, with how many of their rows are restored.
 SELECT s.id, s.kind, s.month, s.status, s.file, s.row_count, s.moved, s.first_id, s.last_id, s.size_bytes, s.stored_bytes, s.sha256,
        s.revision, s.created_by, s.created_at, s.moved_at, (SELECT count(*) FROM restored_tasks r WHERE r.slice_id = s.id)
                                                         + (SELECT count(*) FROM restored_pages r WHERE r.slice_id = s.id) AS restored
 FROM cold_slices s WHERE ($1::date IS NULL OR s.month = $1) ORDER BY s.month, s.kind, s.id;
 
--- name: unfinished_slices
+-- name: list_pending_parts
 -- Slices whose writer was stopped.
 SELECT id, kind, month, status, file, row_count, sha256 FROM cold_slices WHERE status IN ('writing', 'moving') ORDER BY id;
 
@@ -128,7 +128,7 @@ WITH gone AS (
 )
 SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM pages_gone))::int;
 
--- name: departures_follow
+-- name: merge_archived_counts
 -- Domains become one, and so does what is told of visits that left them.
 WITH gone AS (
     DELETE FROM departures WHERE domain_id = ANY ($2::bigint[]) RETURNING run_id, outcome, is_image, tasks, errors, refused

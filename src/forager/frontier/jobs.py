@@ -10,7 +10,7 @@ from typing import Any
 
 from forager.domains import cooldown
 from forager.domains.cooldown import Adaptive
-from forager.domains.portions import portions
+from forager.domains.portions import batch_by_pages
 from forager.frontier import revisits
 from forager.frontier.revisit import DAY_S, change_rate, initial_interval, price_for
 from forager.frontier.revisits import Sample
@@ -36,7 +36,7 @@ class RevisitPriceJob(Job):
         conn = context.connection
         priced = last = 0
         while found := await cooldown.find_adaptive(conn, after=last, limit=BATCH):
-            for portion in portions(found, most_pages=50_000, most_domains=BATCH):
+            for portion in batch_by_pages(found, most_pages=50_000, most_domains=BATCH):
                 prices = await _price(conn, portion, context.settings.politeness.delay)
                 await cooldown.set_prices(conn, prices)
                 priced += len(prices)

@@ -60,7 +60,7 @@ class Lexemes:
         """Configuration → word → what was heard."""
         self._remembered = 0
 
-    async def spell(self, conn: Any, pages: Sequence[tuple[str, Keywords | None]]) -> list[bytes | None]:
+    async def build_tsvectors(self, conn: Any, pages: Sequence[tuple[str, Keywords | None]]) -> list[bytes | None]:
         """The tsvector of each page, given its configuration, as PostgreSQL receives it; None where that makes it."""
         young = {config: self._young.get(config, NOTHING) for config, _ in pages}
         woven = [None if keywords is None else weave(keywords, young[config], NOTHING) for config, keywords in pages]
@@ -90,14 +90,14 @@ class Lexemes:
             plain += [Plain(config, each) for each in _batches(list(dict.fromkeys(cores[config].values())))]
             odd += [Marked(config, each) for each in _batches(others)]
         if plain or odd:
-            await ask(conn, [*plain, *odd], found)
+            await query_lexemes(conn, [*plain, *odd], found)
         for config, alike in cores.items():
             known = found[config]
             known.update({word: known[core] for word, core in alike.items()})
-        self._remember(found)
+        self._cache(found)
         return found
 
-    def _remember(self, answers: dict[str, dict[str, Heard]]) -> None:
+    def _cache(self, answers: dict[str, dict[str, Heard]]) -> None:
         for config, words in answers.items():
             short = {word: heard for word, heard in words.items() if len(word) <= LONGEST_REMEMBERED}
             self._young.setdefault(config, {}).update(short)
@@ -112,7 +112,7 @@ def core_of(word: str) -> str | None:
     return match[1].lower() if match else None
 
 
-def recall_in_python(
+def lookup_in_python(
     words: dict[str, None], young: dict[str, Heard], old: dict[str, Heard]
 ) -> tuple[dict[str, Heard], dict[str, str], list[str]]:
     """What is remembered of words that are not young by themselves, but old, or by their core; of the others, those of
@@ -132,7 +132,7 @@ def recall_in_python(
     return known, cores, odd
 
 
-async def ask(conn: Any, texts: Sequence["Text"], answers: dict[str, dict[str, Heard]]) -> None:
+async def query_lexemes(conn: Any, texts: Sequence["Text"], answers: dict[str, dict[str, Heard]]) -> None:
     """What PostgreSQL makes of the words of texts goes into `answers`, by configuration."""
     while texts:
         rows = await conn.fetch(SQL["lex"], [text.config for text in texts], [text.text for text in texts])
@@ -178,7 +178,7 @@ class Marked:
 Text = Plain | Marked
 
 
-def hear_plain_in_python(vector: str, words: int) -> list[Heard] | None:
+def parse_plain_in_python(vector: str, words: int) -> list[Heard] | None:
     """What became of each word; None where a dictionary makes more than one word of some."""
     found: list[list[bytes]] = [[] for _ in range(words)]
     for lexeme, places in _read_vector(vector).items():
@@ -186,10 +186,10 @@ def hear_plain_in_python(vector: str, words: int) -> list[Heard] | None:
             if place > words:
                 return None
             found[place - 1].append(lexeme)
-    return [_hear(1, [(lexeme, 1) for lexeme in lexemes]) for lexemes in found]
+    return [_pack_lexemes(1, [(lexeme, 1) for lexeme in lexemes]) for lexemes in found]
 
 
-def hear_marked_in_python(vector: str, words: int) -> list[Heard] | None:
+def parse_marked_in_python(vector: str, words: int) -> list[Heard] | None:
     """What became of each word; None where one of them hides the marks, or has more lexemes than can be told from the
     others', and each has to be asked for alone."""
     places = _read_vector(vector)
@@ -210,7 +210,7 @@ def hear_marked_in_python(vector: str, words: int) -> list[Heard] | None:
             number = bisect_left(ends, place)
             if place < ends[number]:
                 found[number].append((lexeme, place - starts[number]))
-    return [_hear(end - start - 1, parts) for start, end, parts in zip(starts, ends, found, strict=True)]
+    return [_pack_lexemes(end - start - 1, parts) for start, end, parts in zip(starts, ends, found, strict=True)]
 
 
 def _read_vector(vector: str) -> dict[bytes, list[int]]:
@@ -221,13 +221,15 @@ def _read_vector(vector: str) -> dict[bytes, list[int]]:
     }
 
 
-def _hear(takes: int, lexemes: Sequence[tuple[bytes, int]]) -> Heard:
+def _pack_lexemes(takes: int, lexemes: Sequence[tuple[bytes, int]]) -> Heard:
     if takes == 1 and len(lexemes) < 2:
         return lexemes[0][0] if lexemes else STOP
     return takes, tuple(lexemes)
 
 
-def weave_in_python(keywords: Keywords, young: dict[str, Heard], more: dict[str, Heard]) -> bytes | list[str] | None:
+def build_tsvector_in_python(
+    keywords: Keywords, young: dict[str, Heard], more: dict[str, Heard]
+) -> bytes | list[str] | None:
     """The tsvector of a page, from what was heard of its words; where some are in neither memory, these, as often as
     they occur; None where PostgreSQL has to look at the whole."""
     if any("<" in piece or not (piece[:1].isalnum() or piece[:1] in PLAIN) for piece in keywords):
@@ -243,7 +245,7 @@ def weave_in_python(keywords: Keywords, young: dict[str, Heard], more: dict[str,
         for word, answer in zip(words, answers, strict=True)
         if answer is None
     ]
-    return strange or spell(heard)  # type: ignore[arg-type]  # all were heard
+    return strange or encode_tsvector(heard)  # type: ignore[arg-type]  # all were heard
 
 
 def _lookup_cached(words: list[str], young: dict[str, Heard], more: dict[str, Heard]) -> list[Heard | None]:
@@ -253,7 +255,7 @@ def _lookup_cached(words: list[str], young: dict[str, Heard], more: dict[str, He
     return known
 
 
-def spell(pieces: Sequence[Sequence[Heard]]) -> bytes | None:
+def encode_tsvector(pieces: Sequence[Sequence[Heard]]) -> bytes | None:
     """Each piece's positions go on where those of the pieces before end. None where that is too far, or a lexeme comes
     too often, or does not go forward."""
     found: dict[bytes, list[int]] = {}
@@ -286,7 +288,7 @@ def _is_sorted(places: Sequence[int]) -> bool:
     return all(one & PLACE < other & PLACE for one, other in pairwise(places))
 
 
-weave: Weave = compiled.weave or weave_in_python
-recall: Recall = compiled.recall or recall_in_python
-hear_plain: Hear = compiled.hear_plain or hear_plain_in_python
-hear_marked: Hear = compiled.hear_marked or hear_marked_in_python
+weave: Weave = compiled.weave or build_tsvector_in_python
+recall: Recall = compiled.recall or lookup_in_python
+hear_plain: Hear = compiled.hear_plain or parse_plain_in_python
+hear_marked: Hear = compiled.hear_marked or parse_marked_in_python

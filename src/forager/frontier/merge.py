@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from forager.db import statements
-from forager.frontier.history import departures_follow
+from forager.frontier.history import merge_archived_counts
 
 SQL = statements.load("forager.frontier", "merge.sql")
 
@@ -28,7 +28,7 @@ async def merge_domain_pages(conn: Any, elder: int, others: Sequence[int]) -> tu
     moved: int = await conn.fetchval(SQL["move_pages"], elder, others)
     await conn.execute(SQL["follow_pages"], elder)
     await conn.execute(SQL["links_follow_pages"], elder)
-    await departures_follow(conn, elder, others)
+    await merge_archived_counts(conn, elder, others)
     await conn.execute(SQL["let_history_move"], "off")
     return moved, len(twins) - len({twin.stays for twin in twins})
 

@@ -28,7 +28,7 @@ class OutcomeKind(StrEnum):
     CANCELLED = "cancelled"
 
 
-class Trouble(StrEnum):
+class DomainFailure(StrEnum):
     """What an answer says about the whole domain. Enough of one kind in a row, and it is left alone for a while."""
 
     LOGIN_REQUIRED = "login_required"
@@ -175,7 +175,7 @@ class Outcome:
     made."""
     retry_in_s: float | None = None
     """A new task is to be scheduled after that many seconds; None ends the matter."""
-    trouble: Trouble | None = None
+    trouble: DomainFailure | None = None
     is_changed: bool | None = None
     """Whether the content differs from the visit before; None where there was nothing to compare."""
     pace_ms: int | None = None

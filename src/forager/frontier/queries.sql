@@ -174,7 +174,7 @@ SELECT n.domain_id,
               ORDER BY url_hash LIMIT n.most) AS p) AS entries
 FROM unnest($1::bigint[], $2::bytea[], $3::integer[]) AS n (domain_id, after, most);
 
--- name: relax_depths
+-- name: update_depths
 -- A shorter way to a page was found: lower its depth, and that of the pages behind it, also where its own is as low already.
 WITH RECURSIVE better (page_id, depth) AS (
     SELECT p.id, n.depth FROM unnest($1::bigint[], $2::int[]) AS n (page_id, depth) JOIN pages p ON p.id = n.page_id AND p.depth >= n.depth
@@ -208,7 +208,7 @@ FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::smallint[], $5::tex
 WHERE t.id = n.id AND t.outcome IS NULL AND t.status NOT IN ('paused', 'pending')
 RETURNING t.id;
 
--- name: record_readings
+-- name: save_signals
 -- Pages that were read: their signals, as of now. Language is sticky: the first one stays, and chooses how keywords are stemmed; a vector that was
 -- spelled beforehand is taken where it was spelled that way.
 UPDATE pages p
@@ -249,7 +249,7 @@ FROM unnest($1::bigint[], $2::text[], $3::text[], $4::int[], $5::boolean[]) AS n
 WHERE p.id = n.id
 RETURNING p.id, p.depth;
 
--- name: forget_links
+-- name: delete_links
 -- Pages that have no links any more, or whose links are not to be stored.
 DELETE FROM page_link_lists WHERE from_page_id = ANY ($1::bigint[]);
 
@@ -306,7 +306,7 @@ SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]);
 -- Pages known before that were now asked for by name.
 UPDATE pages SET is_seed = true, priority = 1 WHERE id = ANY ($1::bigint[]) AND NOT is_seed;
 
--- name: hurry_tasks
+-- name: run_tasks_now
 -- Pages asked for by name that were to be tried again later: now. Revisits keep their time.
 UPDATE crawl_tasks t SET scheduled_for = now() FROM pages p
 WHERE t.page_id = ANY ($1::bigint[]) AND t.outcome IS NULL AND t.scheduled_for > now() AND p.id = t.page_id AND p.status = 'queued';
@@ -321,7 +321,7 @@ WITH again AS (
 )
 SELECT domain_id, count(*)::int AS pages FROM again GROUP BY domain_id ORDER BY domain_id;
 
--- name: reopen_rejected
+-- name: requeue_rejected
 -- Pages of these domains whose last visit the address guard rejected: each gets a new task, now that the operator allows more networks.
 WITH again AS (
     UPDATE pages p SET status = 'queued'

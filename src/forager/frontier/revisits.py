@@ -39,12 +39,12 @@ class WatchedPages(NamedTuple):
     watched_s: list[float]
 
 
-REOPEN_HOMES = Query(SQL["reopen_homes"], DomainPages)
+REOPEN_HOMES = Query(SQL["requeue_start_pages"], DomainPages)
 REFRESH_PAGES = Query(SQL["refresh_pages"], RefreshedPages)
 SAMPLE_WATCHES = Query(SQL["sample_watches"], WatchedPages)
 
 
-async def reopen_homes(conn: Any, domain_ids: Sequence[int], *, by: str, most_seeds: int) -> dict[int, int]:
+async def requeue_start_pages(conn: Any, domain_ids: Sequence[int], *, by: str, most_seeds: int) -> dict[int, int]:
     """Domain → how many of its pages are in the frontier again."""
     return dict(await REOPEN_HOMES.fetch(conn, domain_ids, by, most_seeds))
 

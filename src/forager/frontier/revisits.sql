@@ -1,6 +1,6 @@
 -- Pages that are visited again because their whole domain is: when it comes back from a cooldown, or is refreshed.
 
--- name: reopen_homes
+-- name: requeue_start_pages
 -- Of these domains, those of which nothing waits get something to do: the seeds that failed or, without one, the page nearest to a seed.
 -- Answers how many pages of each are in the frontier again; a page that was read before stays read, and is only visited again.
 WITH idle AS MATERIALIZED (

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from forager.api import paging
 from forager.api.access import Admin, Seeding, User
+from forager.api.database import change, exclusive_request, get_forager, look, snapshot
+from forager.api.errors import responses
 from forager.api.paging import Paged
-from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.types import After, Body, Flag, Limit, Name, Number, Text, Url
-from forager.api.work import alone, change, get_forager, look, snapshot
 from forager.config.settings import Settings
 from forager.domains.routes.domains import seed_url
 from forager.engine import crash_marker
@@ -24,7 +24,7 @@ from forager.frontier import queries as frontier_queries
 from forager.pages import schemas as models
 from forager.politeness.guard import guard_from_settings as guard_of
 from forager.seeds import add
-from forager.seeds.found import Seed, Tally, to_url
+from forager.seeds.found import ReadCounts, Seed, to_url
 from forager.seeds.sitemap_fetch import follow_sitemap
 from forager.seeds.validate import find_seed_error
 
@@ -97,8 +97,8 @@ async def read_sitemap(request: Request, _who: Seeding, body: SitemapAddress) ->
     """The pages a sitemap names, or those of the sitemaps an index names. Asks the site, politely; adds nothing."""
     settings = get_forager(request).settings
     url = seed_url(body.url, settings)
-    tally, urls, is_all = Tally(url, "entry"), list[str](), True
-    async with alone(request):
+    tally, urls, is_all = ReadCounts(url, "entry"), list[str](), True
+    async with exclusive_request(request):
         try:
             async with asyncio.timeout(LONGEST_S), aclosing(follow_sitemap(settings, url)) as entries:
                 async for found in entries:

@@ -40,12 +40,12 @@ CLAIM_TASKS = Query(SQL["claim_tasks"], ClaimedTask)
 ADD_PAGES = Query(SQL["add_pages"], AddedPage)
 FIND_PAGES = Query(SQL["find_pages"], FoundPage)
 NEXT_PAGES = Query(SQL["next_pages"], PageEntries)
-RELAX_DEPTHS = Query(SQL["relax_depths"], RelaxedPage)
+RELAX_DEPTHS = Query(SQL["update_depths"], RelaxedPage)
 CLOSE_TASKS = BulkQuery(SQL["close_tasks"], ClosedTaskColumns, int)
-RECORD_READINGS = BulkQuery(SQL["record_readings"], ReadingColumns, PageDepth)
+RECORD_READINGS = BulkQuery(SQL["save_signals"], ReadingColumns, PageDepth)
 RECORD_STATES = Query(SQL["record_states"], PageDepth)
 REOPEN_PAGES = Query(SQL["reopen_pages"], DomainPages)
-REOPEN_REJECTED = Query(SQL["reopen_rejected"], DomainPages)
+REOPEN_REJECTED = Query(SQL["requeue_rejected"], DomainPages)
 
 T = TypeVar("T")
 
@@ -188,7 +188,7 @@ async def next_pages(conn: Connection, portions: Sequence[KeyRange]) -> list[byt
     return [entries[portion.domain_id] for portion in portions]
 
 
-async def relax_depths(conn: Connection, depths: dict[int, int]) -> set[int]:
+async def update_depths(conn: Connection, depths: dict[int, int]) -> set[int]:
     """Lower the depths of pages; answers the domains in which a page not yet visited came nearer. Looked at again until
     none moves: links of a page that was being recorded are seen only when its row could be had."""
     woken: set[int] = set()
@@ -236,7 +236,7 @@ def _array(moments: Sequence[datetime]) -> str | None:
     return "{" + ",".join(moment.isoformat() for moment in moments) + "}" if moments else None
 
 
-async def record_readings(
+async def save_signals(
     conn: Connection,
     outcomes: Sequence[tuple[Outcome, Keywords | None]],
     configs: Mapping[str, str],
@@ -251,7 +251,9 @@ async def record_readings(
     chosen = [configs.get((reading.language or "").partition("-")[0], "simple") for _, reading, _ in readings]
     vectors: Sequence[bytes | None] = [None] * len(readings)
     if lexemes is not None:
-        vectors = await lexemes.spell(conn, list(zip(chosen, [words for _, _, words in readings], strict=True)))
+        vectors = await lexemes.build_tsvectors(
+            conn, list(zip(chosen, [words for _, _, words in readings], strict=True))
+        )
     columns = ReadingColumns(
         id=[outcome.target.page_id for outcome, _, _ in readings],
         title=[reading.title for _, reading, _ in readings],
@@ -309,15 +311,15 @@ def _count_links(outcome: Outcome) -> int | None:
     return len(outcome.selection.links) if outcome.is_changed is None else None
 
 
-async def forget_links(conn: Connection, page_ids: Sequence[int]) -> None:
+async def delete_links(conn: Connection, page_ids: Sequence[int]) -> None:
     if page_ids:
-        await conn.execute(SQL["forget_links"], page_ids)
+        await conn.execute(SQL["delete_links"], page_ids)
 
 
 async def replace_links(conn: Connection, outcomes: Sequence[Outcome], page_ids: dict[bytes, int]) -> None:
     """The links of these pages, as their newest reading has them; none where the domain does not store them."""
     linking = [outcome for outcome in outcomes if outcome.selection.links]
-    await forget_links(conn, [outcome.target.page_id for outcome in outcomes if not outcome.selection.links])
+    await delete_links(conn, [outcome.target.page_id for outcome in outcomes if not outcome.selection.links])
     if not linking:
         return
     joined = [join_links(outcome.selection.links, page_ids) for outcome in linking]
@@ -380,15 +382,15 @@ async def mark_seeds(conn: Connection, page_ids: Sequence[int]) -> None:
     await conn.execute(SQL["mark_seeds"], page_ids)
 
 
-async def hurry_tasks(conn: Connection, page_ids: Sequence[int]) -> None:
-    await conn.execute(SQL["hurry_tasks"], page_ids)
+async def run_tasks_now(conn: Connection, page_ids: Sequence[int]) -> None:
+    await conn.execute(SQL["run_tasks_now"], page_ids)
 
 
-async def reopen_pages(conn: Connection, page_ids: Sequence[int], *, by: str) -> dict[int, int]:
+async def requeue_pages(conn: Connection, page_ids: Sequence[int], *, by: str) -> dict[int, int]:
     """Domain → how many of its pages got a new task."""
     return dict(await REOPEN_PAGES.fetch(conn, page_ids, by))
 
 
-async def reopen_rejected(conn: Connection, domain_ids: Sequence[int], *, by: str) -> dict[int, int]:
+async def requeue_rejected(conn: Connection, domain_ids: Sequence[int], *, by: str) -> dict[int, int]:
     """Domain → how many of its pages that the address guard had rejected got a new task."""
     return dict(await REOPEN_REJECTED.fetch(conn, domain_ids, by))

@@ -86,7 +86,7 @@ class Call(NamedTuple):
     """It is nobody's any more: nothing is to be put down."""
 
 
-class AbandonedTask(NamedTuple):
+class CancelledTask(NamedTuple):
     """A task whose worker obeyed a call."""
 
     task_id: int
@@ -95,7 +95,7 @@ class AbandonedTask(NamedTuple):
     pace_ms: int | None = None
 
 
-class Settled(NamedTuple):
+class FinishedDependency(NamedTuple):
     """A task whose dependency is closed."""
 
     id: int
@@ -113,9 +113,9 @@ QUEUE_PAGES = Query(SQL["queue_pages"], DomainPages)
 ADD_TASKS = BulkQuery(SQL["add_tasks"], NewTaskColumns, AddedTask)
 HURRY_ORDERS = Query(SQL["hurry_orders"], RescheduledTask)
 OPEN_TASKS_OF = Query(SQL["open_tasks_of"], OpenTask)
-FIND_SETTLED = Query(SQL["find_settled"], Settled)
-RELEASE_DEPENDENTS = Query(SQL["release_dependents"], DueTask)
-HEAR_CALLS = Query(SQL["hear_calls"], Call)
+FIND_SETTLED = Query(SQL["find_finished_dependencies"], FinishedDependency)
+RELEASE_DEPENDENTS = Query(SQL["release_waiting"], DueTask)
+HEAR_CALLS = Query(SQL["poll_signals"], Call)
 PUT_DOWN = Query(SQL["put_down"], FreedTasks)
 TAKE_UP = Query(SQL["take_up"], int)
 
@@ -142,7 +142,7 @@ async def note_orders(
 
 
 async def pause(conn: Connection, task_ids: Sequence[int]) -> None:
-    await conn.execute(SQL["sweep_calls"])
+    await conn.execute(SQL["delete_stale_signals"])
     await conn.execute(SQL["pause_tasks"], task_ids)
 
 
@@ -151,13 +151,13 @@ async def resume(conn: Connection, task_ids: Sequence[int]) -> dict[int, datetim
     return _first(await RESUME_TASKS.fetch(conn, task_ids))
 
 
-async def let_wait(conn: Connection, task_ids: Sequence[int]) -> None:
-    await conn.execute(SQL["let_wait"], task_ids)
+async def set_waiting(conn: Connection, task_ids: Sequence[int]) -> None:
+    await conn.execute(SQL["set_waiting"], task_ids)
 
 
 async def cancel(conn: Connection, tasks: Mapping[int, int], *, reason: str) -> tuple[Freed, dict[int, int]]:
     """Task → its page. What goes back to the limits of runs; and domain → how many pages left its frontier."""
-    await conn.execute(SQL["sweep_calls"])
+    await conn.execute(SQL["delete_stale_signals"])
     freed = await CANCEL_TASKS.fetch(conn, list(tasks), reason)
     return freed, dict(await SETTLE_CANCELLED.fetch(conn, list(tasks.values())))
 
@@ -214,7 +214,7 @@ async def update_tasks(conn: Connection, tasks: Sequence[NewTask]) -> None:
         )
 
 
-async def hurry(
+async def run_now(
     conn: Connection, task_ids: Sequence[int], *, priority: int | None, at: datetime | None
 ) -> dict[int, RescheduledTask]:
     """Returns what changed, by task."""
@@ -232,17 +232,17 @@ async def closed_orders(conn: Connection, task_ids: Sequence[int]) -> list[Row]:
     return await conn.fetch(SQL["closed_orders"], task_ids)
 
 
-async def move_dependents(conn: Connection, successors: Mapping[int, int]) -> None:
+async def move_dependencies(conn: Connection, successors: Mapping[int, int]) -> None:
     """Old task → the one to wait for now."""
     if successors:
-        await conn.execute(SQL["move_dependents"], list(successors), list(successors.values()))
+        await conn.execute(SQL["move_dependencies"], list(successors), list(successors.values()))
 
 
-async def find_settled(conn: Connection, *, limit: int) -> list[Settled]:
+async def find_finished_dependencies(conn: Connection, *, limit: int) -> list[FinishedDependency]:
     return await FIND_SETTLED.fetch(conn, limit)
 
 
-async def release_dependents(conn: Connection, task_ids: Sequence[int]) -> dict[int, datetime]:
+async def release_waiting(conn: Connection, task_ids: Sequence[int]) -> dict[int, datetime]:
     """Domain → when the first of its released tasks is due."""
     return _first(await RELEASE_DEPENDENTS.fetch(conn, task_ids))
 
@@ -254,15 +254,15 @@ def _first(tasks: Sequence[DueTask]) -> dict[int, datetime]:
     return first
 
 
-async def hear_calls(conn: Connection, worker: int) -> list[Call]:
+async def poll_signals(conn: Connection, worker: int) -> list[Call]:
     return await HEAR_CALLS.fetch(conn, worker)
 
 
-async def sweep_calls(conn: Connection) -> None:
-    await conn.execute(SQL["sweep_calls"])
+async def delete_stale_signals(conn: Connection) -> None:
+    await conn.execute(SQL["delete_stale_signals"])
 
 
-async def abandon(conn: Connection, worker: int, tasks: Sequence[AbandonedTask]) -> Freed:
+async def release_tasks(conn: Connection, worker: int, tasks: Sequence[CancelledTask]) -> Freed:
     return await PUT_DOWN.fetch(
         conn,
         worker,
@@ -276,7 +276,7 @@ def _array(moments: Sequence[datetime]) -> str | None:
     return "{" + ",".join(moment.isoformat() for moment in moments) + "}" if moments else None
 
 
-async def reclaim(conn: Connection, worker: int, task_ids: Sequence[int]) -> set[int]:
+async def resume_finished(conn: Connection, worker: int, task_ids: Sequence[int]) -> set[int]:
     """Of these, those that were paused after this worker had finished them: they may be closed now."""
     await conn.execute(SQL["take_up_paused"], worker, task_ids)
     return set(await TAKE_UP.fetch(conn, worker, task_ids))

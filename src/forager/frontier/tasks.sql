@@ -32,7 +32,7 @@ UPDATE crawl_tasks SET status = 'pending', scheduled_for = now(), is_waiting = f
 WHERE id = ANY ($1::bigint[]) AND status = 'paused'
 RETURNING domain_id, scheduled_for;
 
--- name: let_wait
+-- name: set_waiting
 -- Resumed, and the task they depend on is still open: they go on by themselves when that is completed.
 UPDATE crawl_tasks SET is_waiting = true WHERE id = ANY ($1::bigint[]) AND status = 'paused' AND depends_on IS NOT NULL;
 
@@ -146,12 +146,12 @@ SELECT t.id, t.page_id, t.domain_id, t.priority, t.retry_count, t.is_recurring, 
        t.batch_id, t.recrawl_count
 FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]) ORDER BY t.id;
 
--- name: move_dependents
+-- name: move_dependencies
 -- Whoever waits for these waits for their successors now.
 UPDATE crawl_tasks w SET depends_on = n.new FROM unnest($1::bigint[], $2::bigint[]) AS n (old, new)
 WHERE w.depends_on = n.old AND w.outcome IS NULL;
 
--- name: find_settled
+-- name: find_finished_dependencies
 -- Open tasks whose dependency is closed, and how that ended. What a person paused stays so if it was completed.
 SELECT w.id, w.domain_id, d.id AS depends_on, d.outcome::text AS outcome
 FROM crawl_tasks w JOIN crawl_tasks d ON d.id = w.depends_on
@@ -159,13 +159,13 @@ WHERE w.depends_on IS NOT NULL AND w.outcome IS NULL AND d.outcome IS NOT NULL A
   AND (w.is_waiting OR d.outcome <> 'success')
 ORDER BY w.id LIMIT $1;
 
--- name: release_dependents
+-- name: release_waiting
 -- What they waited for is done: they wait for a worker, from the time they were ordered for.
 UPDATE crawl_tasks SET status = 'pending', is_waiting = false, scheduled_for = GREATEST(scheduled_for, now())
 WHERE id = ANY ($1::bigint[]) AND status = 'paused' AND is_waiting
 RETURNING domain_id, scheduled_for;
 
--- name: hear_calls
+-- name: poll_signals
 -- Tasks of a worker that were paused or cancelled. What it does not hold any more is told once.
 WITH over AS (
     DELETE FROM task_calls c
@@ -199,7 +199,7 @@ UPDATE crawl_tasks SET status = 'pending', is_waiting = false WHERE id = ANY ($2
 -- After take_up_paused: tasks a worker finished and still holds.
 UPDATE crawl_tasks SET status = 'crawling' WHERE id = ANY ($2::bigint[]) AND status = 'pending' AND locked_by = $1 RETURNING id;
 
--- name: sweep_calls
+-- name: delete_stale_signals
 -- Calls to workers that are gone.
 DELETE FROM task_calls c WHERE NOT EXISTS (SELECT FROM workers w WHERE w.id = c.worker_id AND w.status = 'running');
 

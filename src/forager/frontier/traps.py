@@ -9,11 +9,11 @@ from forager.db import statements
 SQL = statements.load("forager.frontier", "traps.sql")
 
 
-async def shut_pages(conn: Any, traps: Sequence[tuple[int, int, str]]) -> dict[int, int]:
+async def exclude_pages(conn: Any, traps: Sequence[tuple[int, int, str]]) -> dict[int, int]:
     """Trap, domain, pattern of its URLs; answers how many pages of each domain are left out."""
     if not traps:
         return {}
-    rows = await conn.fetch(SQL["shut_pages"], *map(list, zip(*traps, strict=True)))
+    rows = await conn.fetch(SQL["exclude_pages"], *map(list, zip(*traps, strict=True)))
     return {row["domain_id"]: row["pages"] for row in rows}
 
 

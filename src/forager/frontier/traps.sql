@@ -1,6 +1,6 @@
 -- Pages that a trap leaves out, and those it gives back.
 
--- name: shut_pages
+-- name: exclude_pages
 -- Pages of traps that were never visited: blocked, until the trap is released. What a person asked for by name stays.
 WITH shut AS (
     UPDATE pages p SET status = 'blocked', trap_id = n.trap_id

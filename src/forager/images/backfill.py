@@ -34,7 +34,7 @@ async def backfill_images(
     not. `by_default`: domains that do not say want them too."""
     queued, since = 0, 0
     while not is_stopped():
-        find = partial(domains.next_owing, by_default=by_default, run=run, name=name, since=since)
+        find = partial(domains.next_image_backfill, by_default=by_default, run=run, name=name, since=since)
         owing = await in_transaction(database, find)
         if owing is None:
             break
@@ -47,10 +47,10 @@ async def _backfill_batch(database: Database, owing: ImageBackfill, max_subdomai
     desk = ImageRecorder(database, run=owing.run_id, max_subdomains=max_subdomains, remembered=1)
 
     async def once(conn: Any) -> int:
-        last, found = await images.unasked_images(conn, owing.id, after=owing.after_page, pages=PAGES_AT_ONCE)
+        last, found = await images.list_pending_images(conn, owing.id, after=owing.after_page, pages=PAGES_AT_ONCE)
         wanted = {key: Discovery(url, key, domain_of(url), depth, 0, "", "image") for url, key, depth in found}
         new = (await desk.enqueue_images(conn, wanted)).new if wanted else {}
-        await domains.pay_images(conn, owing, last)
+        await domains.update_image_backfill(conn, owing, last)
         return sum(new.values())
 
     return await in_transaction(database, once)

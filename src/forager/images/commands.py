@@ -11,8 +11,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, DomainName, Home, Limit
 from forager.cli.help import Command, Group
-from forager.cli.start import ask, begin
-from forager.cli.table import COLOURS, Cell, hang, number, prose, say_more, wide
+from forager.cli.start import begin, run_query
+from forager.cli.table import COLOURS, Cell, number, say_more, text_column, wrap_column, wrap_text
 from forager.domains.commands.card import LABEL_WIDTH, MARGIN
 from forager.errors import UsageError
 from forager.images.models import ImageStatus
@@ -69,7 +69,7 @@ def images(
         return None
     from forager.images.queries import list_sightings
 
-    rows = ask(
+    rows = run_query(
         begin(home=home),
         "images",
         lambda connection: list_sightings(
@@ -79,13 +79,22 @@ def images(
     if as_json:
         return output.write_json_list(rows)
     table.write(
-        (number("id"), "status", "type", number("pixels"), number("size"), number("pages"), wide("url"), prose("alt")),
+        (
+            number("id"),
+            "status",
+            "type",
+            number("pixels"),
+            number("size"),
+            number("pages"),
+            wrap_column("url"),
+            text_column("alt"),
+        ),
         [
             (
                 str(row["id"]),
                 _status_cell(row["status"]),
                 row["image_type"] or "–",
-                _pixels(row),
+                _format_size(row),
                 words.size(row["file_size"]) if row["file_size"] else "–",
                 words.count(row["pages"] or 0),
                 words.clean(row["url"]),
@@ -101,7 +110,7 @@ def show(which: Which, as_json: AsJson = False, home: Home = None) -> None:
     """Show one image: its file, and every page it was seen on."""
     from forager.images.queries import describe_image
 
-    image = ask(begin(home=home), "images", lambda connection: describe_image(connection, which))
+    image = run_query(begin(home=home), "images", lambda connection: describe_image(connection, which))
     if as_json:
         return output.write_json(image)
     return _write(image, clock.now())
@@ -117,7 +126,7 @@ def similar(
     """List stored images that look like one, nearest first."""
     from forager.images.queries import similar_images
 
-    image, rows = ask(
+    image, rows = run_query(
         begin(home=home),
         "images",
         lambda connection: similar_images(connection, which, within=within, limit=limit),
@@ -125,13 +134,13 @@ def similar(
     if as_json:
         return output.write_json({"image": image, "similar": rows})
     table.write(
-        (number("bits"), number("id"), "format", number("pixels"), number("size"), wide("url")),
+        (number("bits"), number("id"), "format", number("pixels"), number("size"), wrap_column("url")),
         [
             (
                 "same" if row["is_same_file"] else str(row["distance"]),
                 str(row["id"]),
                 row["format"] or "–",
-                _pixels(row),
+                _format_size(row),
                 words.size(row["file_size"]),
                 words.clean(row["url"]),
             )
@@ -148,7 +157,7 @@ def _write(image: Row, now: datetime) -> None:
     screen = output.console()
     screen.print(Text(words.clean(image["url"]), style="bold"))
     for label, value in image_lines(image, now):
-        shown = hang(" " * MARGIN + words.clean(value), screen.width, MARGIN)
+        shown = wrap_text(" " * MARGIN + words.clean(value), screen.width, MARGIN)
         screen.print(Text(f"  {label:<{LABEL_WIDTH}}", style="dim").append(shown[MARGIN:], style="not dim"))
 
 
@@ -157,14 +166,14 @@ def image_lines(image: Row, now: datetime) -> list[tuple[str, str]]:
     lines = [
         ("number", str(image["id"])),
         ("status", _status(image, now)),
-        ("picture", _picture(image)),
+        ("picture", _format_image(image)),
         ("file", image["body_ref"] or ""),
         ("thumbnail", image["thumbnail_ref"] or ""),
         ("sha-256", image["content_hash"] or ""),
         ("look", f"{image['perceptual_hash'] & (1 << 64) - 1:016x}" if image["perceptual_hash"] is not None else ""),
         ("moved to", image["moved_to"] or ""),
         *(("same file", url) for url in (image["same_file"] or ())[:5]),
-        ("first seen", f"{words.age(image['first_seen_at'], now)}, on {image['domain']}"),
+        ("first seen", f"{words.format_relative(image['first_seen_at'], now)}, on {image['domain']}"),
         *(("on page" if place == 0 else "", _sighting(page, now)) for place, page in enumerate(pages[:PAGES_SHOWN])),
         ("", f"and {words.things(len(pages) - PAGES_SHOWN, 'more page')}" if len(pages) > PAGES_SHOWN else ""),
     ]
@@ -172,26 +181,27 @@ def image_lines(image: Row, now: datetime) -> list[tuple[str, str]]:
 
 
 def _status(image: Row, now: datetime) -> str:
-    asked = f", asked for {words.age(image['checked_at'], now)}" if image["checked_at"] else ""
+    asked = f", asked for {words.format_relative(image['checked_at'], now)}" if image["checked_at"] else ""
     return words.plain_reason(image["status"]) + asked + (f": {image['reason']}" if image["reason"] else "")
 
 
-def _picture(image: Row) -> str:
+def _format_image(image: Row) -> str:
     if image["file_size"] is None:
         return ""
     frames = f", {words.things(image['frames'], 'frame')}" if (image["frames"] or 1) > 1 else ""
-    pixels = f", {_pixels(image)} pixels" if image["width"] else ""
+    pixels = f", {_format_size(image)} pixels" if image["width"] else ""
     return f"{image['format']}{pixels}{frames}, {words.size(image['file_size'])}"
 
 
 def _sighting(page: Row, now: datetime) -> str:
     last = "still there" if page["is_shown"] else "gone since"
     alt = f" \u201c{page['alt_text']}\u201d" if page["alt_text"] else ""
-    when = f"first {words.age(page['first_seen_at'], now)}, {last} {words.age(page['last_seen_at'], now)}"
+    first_seen, last_seen = (words.format_relative(page[moment], now) for moment in ("first_seen_at", "last_seen_at"))
+    when = f"first {first_seen}, {last} {last_seen}"
     return f"{page['page_url']} ({page['image_type']}, {page['discovery_type']}{alt}; {when})"
 
 
-def _pixels(row: Row) -> str:
+def _format_size(row: Row) -> str:
     return f"{row['width']}x{row['height']}" if row["width"] and row["height"] else "–"
 
 

@@ -17,14 +17,14 @@ from forager.errors import StoreUnavailableError
 from forager.fetch.models import Fetched
 from forager.images.decode.client import Decoder
 from forager.images.models import ImageFile, ImageStatus
-from forager.storage.location import Place
+from forager.storage.location import Location
 
 
 class ImageStorage:
     def __init__(
         self,
         decoder: Decoder,
-        place: Place,
+        place: Location,
         *,
         max_bytes: int,
         pauses: Pauses | None = None,

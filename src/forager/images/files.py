@@ -18,7 +18,7 @@ from forager.domains.store import find_domains
 from forager.frontier.images import revisit_images
 from forager.images import retention
 from forager.images.retention import BEGINNING
-from forager.storage.location import Place, Stored
+from forager.storage.location import Location, Stored
 from forager.urls.domain import domain_of
 
 FOLDERS = ("images", "thumbnails")
@@ -61,7 +61,7 @@ class CleanupPreview:
         return bool(self.old_images or self.unused_files)
 
 
-async def prune(conn: Any, place: Place, rule: ImageRule, *, by: str) -> CleanupResult:
+async def prune(conn: Any, place: Location, rule: ImageRule, *, by: str) -> CleanupResult:
     """Each step in short transactions of its own."""
     swept = CleanupResult()
     if rule.keep_s is not None or await retention.has_rule(conn):
@@ -76,7 +76,7 @@ async def prune(conn: Any, place: Place, rule: ImageRule, *, by: str) -> Cleanup
     return swept
 
 
-async def look(conn: Any, place: Place, rule: ImageRule) -> CleanupPreview:
+async def look(conn: Any, place: Location, rule: ImageRule) -> CleanupPreview:
     """The dry run: counts, and changes nothing."""
     is_ruled = rule.keep_s is not None or await retention.has_rule(conn)
     old = await retention.count_old(conn, keep_s=rule.keep_s) if is_ruled else retention.Old(0, 0)
@@ -98,7 +98,7 @@ async def _drop_old(conn: Any, rule: ImageRule) -> int:
         after = last
 
 
-async def _batches(place: Place, until: datetime) -> AsyncIterator[list[Stored]]:
+async def _batches(place: Location, until: datetime) -> AsyncIterator[list[Stored]]:
     """Files that are not fresh, some at a time."""
     files = (each for folder in FOLDERS for each in place.list(folder) if each.modified_at < until)
     while portion := await asyncio.to_thread(lambda: list(itertools.islice(files, AT_ONCE))):
@@ -122,13 +122,13 @@ def content_of(key: str) -> bytes | None:
 
 async def _requeue_images(conn: Any, rule: ImageRule, *, by: str) -> int:
     asked, after = 0, 0
-    while found := await retention.seen_again(conn, after=after, limit=AT_ONCE, by_default=rule.by_default):
+    while found := await retention.list_seen_expired(conn, after=after, limit=AT_ONCE, by_default=rule.by_default):
         after = found[-1][0]
         async with conn.transaction():
             hosts = await find_domains(conn, {domain_of(url) for _, url, _ in found})
             wanted = [(hosts[domain_of(url)], key) for _, url, key in found if domain_of(url) in hosts]
             visited = await revisit_images(conn, wanted, by=by)
             for host in visited:
-                await admin.rest_until(conn, host, refresh_every_s=rule.refresh_every_s)
+                await admin.set_cooldown(conn, host, refresh_every_s=rule.refresh_every_s)
         asked += sum(visited.values())
     return asked

@@ -21,7 +21,7 @@ SELECT nextval('images_id_seq') FROM generate_series(1, $1::int);
 -- The domains that showed images first.
 SELECT i.url_hash, i.domain_id FROM images i WHERE i.url_hash = ANY ($1::bytea[]);
 
--- name: settle_images
+-- name: save_results
 -- What became of images that were asked for, in id order. A file that was stored stays the image's file whatever happens to its URL.
 -- Answers how many were stored for the first time, by the domain that counts them.
 WITH news AS MATERIALIZED (
@@ -100,7 +100,7 @@ WITH written AS (
 )
 SELECT domain_id, count(*) FILTER (WHERE is_new)::int AS images FROM written GROUP BY domain_id;
 
--- name: unasked_images
+-- name: list_pending_images
 -- What so many pages of a domain behind one still show and nobody ever asked for, with the depth of the nearest page that shows it; and the
 -- last page looked at, in every row. A page without such an image has a row without one.
 WITH portion AS MATERIALIZED (

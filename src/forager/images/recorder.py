@@ -18,13 +18,13 @@ from forager.engine.batch import BatchPart
 from forager.engine.retry_policy import image_status
 from forager.engine.subdomain_limit import SubdomainLimit
 from forager.engine.transaction_retry import in_transaction
-from forager.frontier.enqueue import EnqueueResult, learn
+from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.frontier.models import Outcome
 from forager.frontier.url_cache import UrlCache, page_id
 from forager.images import purge
 from forager.images import store as images
 from forager.images.models import ImageStatus
-from forager.images.store import Settled, Shown
+from forager.images.store import ImageResult, PageImages
 from forager.links.models import Discovery
 from forager.urls.normalize import url_key
 
@@ -105,7 +105,7 @@ class ImageRecorder:
     async def enqueue_images(self, conn: Any, wanted: Mapping[bytes, Discovery]) -> EnqueueResult:
         """Each waits in the frontier of its host from now on, unless it does or did already."""
         learned = EnqueueResult()
-        await learn(conn, learned, wanted, self._hosts, are_images=True)
+        await enqueue(conn, learned, wanted, self._hosts, are_images=True)
         await domains.count_waiting(conn, learned.new, run=self._run)
         return learned
 
@@ -127,7 +127,7 @@ class ImageRecorder:
         if settled:
 
             async def once(conn: Any) -> None:
-                await domains.count_stored(conn, await images.settle_images(conn, list(settled.values())))
+                await domains.count_stored(conn, await images.save_results(conn, list(settled.values())))
 
             await in_transaction(self._database, once)
 
@@ -147,16 +147,16 @@ class _ImagePart(BatchPart):
         looked_at = {o.target.page_id: o for o in done if o.selection.images is not None and not o.target.is_image}
         if not looked_at:
             return {}
-        shown = [Shown(o.target.domain_id, o.target.page_id, o.selection.images or ()) for o in looked_at.values()]
+        shown = [PageImages(o.target.domain_id, o.target.page_id, o.selection.images or ()) for o in looked_at.values()]
         again = [page for page in shown if looked_at[page.page_id].target.past is not None]
         found = await record_page_images(conn, shown, again, self._ids)
         unasked = {o.target.domain_id for o in looked_at.values() if not o.selection.wants_files}
-        await domains.owe_images(conn, sorted(unasked & found.keys()))
+        await domains.mark_image_backfill(conn, sorted(unasked & found.keys()))
         return found
 
 
 async def record_page_images(
-    conn: Any, shown: Sequence[Shown], again: Sequence[Shown], ids: Mapping[bytes, int]
+    conn: Any, shown: Sequence[PageImages], again: Sequence[PageImages], ids: Mapping[bytes, int]
 ) -> dict[int, int]:
     """Domain → how many images were never seen on their page before. `again` are those of pages that were read before;
     what they show no longer has an end from now on."""
@@ -174,10 +174,10 @@ def _without_images(outcome: Outcome, ids: Mapping[bytes, int]) -> Outcome:
     return replace(outcome, selection=replace(outcome.selection, images=kept))
 
 
-def _settled(outcome: Outcome, ids: Mapping[bytes, int]) -> Settled:
+def _settled(outcome: Outcome, ids: Mapping[bytes, int]) -> ImageResult:
     key, status = url_key(outcome.target.url), image_status(outcome)
     reason = outcome.image.reason if outcome.image else str(outcome.error) if outcome.error else None
     moved_to = None
     if status is ImageStatus.MOVED and outcome.selection.images:
         moved_to = ids[outcome.selection.images[0].key]
-    return Settled(key, status.value if status else None, outcome.image, reason[:500] if reason else None, moved_to)
+    return ImageResult(key, status.value if status else None, outcome.image, reason[:500] if reason else None, moved_to)

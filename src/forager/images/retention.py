@@ -43,9 +43,9 @@ async def live_files(conn: Any, contents: Sequence[bytes]) -> set[str]:
     return {row["ref"] for row in await conn.fetch(SQL["live_files"], contents)}
 
 
-async def seen_again(conn: Any, *, after: int, limit: int, by_default: bool) -> list[tuple[int, str, bytes]]:
+async def list_seen_expired(conn: Any, *, after: int, limit: int, by_default: bool) -> list[tuple[int, str, bytes]]:
     """Id, URL and key."""
-    return [tuple(row) for row in await conn.fetch(SQL["seen_again"], after, limit, by_default)]
+    return [tuple(row) for row in await conn.fetch(SQL["list_seen_expired"], after, limit, by_default)]
 
 
 async def stored_files(conn: Any, *, at_once: int) -> AsyncIterator[list[str]]:

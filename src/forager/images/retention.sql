@@ -43,7 +43,7 @@ SELECT EXISTS (SELECT FROM domains WHERE image_retention_s IS NOT NULL);
 SELECT r.ref FROM images i CROSS JOIN LATERAL unnest(ARRAY[i.body_ref, i.thumbnail_ref]) AS r (ref)
 WHERE i.content_hash = ANY ($1::bytea[]) AND i.dropped_at IS NULL AND r.ref IS NOT NULL;
 
--- name: seen_again
+-- name: list_seen_expired
 -- Images that were given up, that pages show again since, and that are wanted: by the domain that showed them first or, where it does
 -- not say, by $3. So many at once, behind one.
 SELECT i.id, i.url, i.url_hash

@@ -10,16 +10,16 @@ from fastapi import APIRouter, Query, Request, Response
 
 from forager.api import paging
 from forager.api.access import User
+from forager.api.database import get_forager, look
+from forager.api.errors import responses
 from forager.api.paging import Listed, Paged
-from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import LARGEST_ID, After, Limit, Name, PathId, Text
-from forager.api.work import get_forager, look
 from forager.errors import NotFoundError
 from forager.images import queries as control
 from forager.images import queries as image_queries
 from forager.products import schemas as models
-from forager.storage.factory import place_of
+from forager.storage.factory import get_location
 
 router = APIRouter(tags=["images"])
 TYPES = {"jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "webp": "image/webp", "avif": "image/avif"}
@@ -105,7 +105,7 @@ async def _file(request: Request, image: int, which: str) -> Response:
     key = found[which]
     if key is None:
         raise NotFoundError(f"Image {image} has no such file: it is {found['status']}.")
-    place = place_of(get_forager(request).settings)
+    place = get_location(get_forager(request).settings)
     content = await asyncio.to_thread(place.get, key)
     kind = TYPES.get(key.rpartition(".")[2].lower())
     headers = dict(SANDBOX)

@@ -10,7 +10,7 @@ from forager.images.files import CleanupPreview, ImageRule
 from forager.images.models import ImagePolicy
 from forager.scheduler.job import ACTOR
 from forager.scheduler.text import things
-from forager.storage.factory import place_of
+from forager.storage.factory import get_location
 from forager.storage.usage import Rule
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def rule_of(settings: Settings) -> ImageRule:
     )
 
 
-async def sweep_images(conn: Any, settings: Settings) -> str:
+async def prune_images(conn: Any, settings: Settings) -> str:
     """Deletes files of images, and returns a summary in one line."""
-    swept = await image_files.prune(conn, place_of(settings), rule_of(settings), by=ACTOR)
+    swept = await image_files.prune(conn, get_location(settings), rule_of(settings), by=ACTOR)
     asked = f", {things(swept.asked_again, 'image')} asked for again" if swept.asked_again else ""
     return f"{things(swept.dropped, 'image')} dropped, {things(swept.files, 'file')} of images deleted{asked}"
 
@@ -59,4 +59,4 @@ async def image_rules(conn: Any, settings: Settings) -> list[Rule]:
 
 async def look_at_files(conn: Any, settings: Settings) -> CleanupPreview:
     """What that would do now."""
-    return await image_files.look(conn, place_of(settings), rule_of(settings))
+    return await image_files.look(conn, get_location(settings), rule_of(settings))

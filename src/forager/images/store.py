@@ -14,7 +14,7 @@ from forager.images.rows import DomainImages, SettledColumns
 from forager.links.models import Sighting
 
 SQL = statements.load("forager.images")
-SETTLE_IMAGES = BulkQuery(SQL["settle_images"], SettledColumns, DomainImages)
+SETTLE_IMAGES = BulkQuery(SQL["save_results"], SettledColumns, DomainImages)
 
 ALTS_BETWEEN = "\x1f"
 """The unit separator counts as white space, of which reading leaves only single spaces: no alt text contains it."""
@@ -29,7 +29,7 @@ SIGHTING_COLUMNS = (
 """Those behind the position are the fields of an image behind its address."""
 
 
-class Shown(NamedTuple):
+class PageImages(NamedTuple):
     """What one page shows, as its newest reading has it."""
 
     domain_id: int
@@ -38,7 +38,7 @@ class Shown(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ImageResult:
     """What became of one image."""
 
     key: bytes
@@ -86,7 +86,7 @@ async def sources_of(conn: Any, keys: Sequence[bytes]) -> dict[bytes, int]:
     return {row["url_hash"]: row["domain_id"] for row in await conn.fetch(SQL["sources_of"], keys)}
 
 
-async def settle_images(conn: Any, settled: Sequence[Settled]) -> dict[int, int]:
+async def save_results(conn: Any, settled: Sequence[ImageResult]) -> dict[int, int]:
     """Domain → how many of the images it counts were stored for the first time."""
     files = [each.file for each in settled]
     columns = SettledColumns(
@@ -107,7 +107,7 @@ async def settle_images(conn: Any, settled: Sequence[Settled]) -> dict[int, int]
     return dict(await SETTLE_IMAGES.fetch(conn, columns))
 
 
-async def changed_pages(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes, int]) -> set[int]:
+async def changed_pages(conn: Any, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> set[int]:
     """Of pages that were visited before, those that show something else than they did."""
     if not shown:
         return set()
@@ -121,7 +121,7 @@ async def changed_pages(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes, i
     return {row["page_id"] for row in rows}
 
 
-async def end_sightings(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes, int]) -> None:
+async def end_sightings(conn: Any, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> None:
     """Of pages that were visited before; comes before their newest visit is written down."""
     if shown:
         await conn.execute(
@@ -132,7 +132,7 @@ async def end_sightings(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes, i
         )
 
 
-async def record_sightings(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes, int]) -> dict[int, int]:
+async def record_sightings(conn: Any, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> dict[int, int]:
     """Domain → how many images were never seen on their page before. The caller holds the domains: nobody else writes
     what their pages show."""
     shown = [page for page in shown if page.sightings]
@@ -154,7 +154,7 @@ async def record_sightings(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes
     return found
 
 
-async def _merge_sightings(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes, int]) -> dict[int, int]:
+async def _merge_sightings(conn: Any, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> dict[int, int]:
     if not shown:
         return {}
     images = [[sighting.image for sighting in page.sightings] for page in shown]
@@ -172,12 +172,12 @@ async def _merge_sightings(conn: Any, shown: Sequence[Shown], ids: Mapping[bytes
     return {row["domain_id"]: row["images"] for row in rows}
 
 
-async def unasked_images(
+async def list_pending_images(
     conn: Any, domain_id: int, *, after: int, pages: int
 ) -> tuple[int | None, list[tuple[str, bytes, int]]]:
     """The last page looked at, None behind the last one; and URL, key and depth of what they show and nobody asked
     for."""
-    rows = await conn.fetch(SQL["unasked_images"], domain_id, after, pages)
+    rows = await conn.fetch(SQL["list_pending_images"], domain_id, after, pages)
     found = [(row["url"], row["url_hash"], row["depth"]) for row in rows if row["url"] is not None]
     return rows[0]["last"], found
 
@@ -190,11 +190,11 @@ async def date_sightings(conn: Any, seen: Sequence[tuple[int, int, datetime]]) -
         await conn.execute(SQL["date_images"], *columns)
 
 
-def _alts(page: Shown) -> str:
+def _alts(page: PageImages) -> str:
     return ALTS_BETWEEN.join([sighting.image.alt for sighting in page.sightings])
 
 
-def _joined(page: Shown, ids: Mapping[bytes, int]) -> str:
+def _joined(page: PageImages, ids: Mapping[bytes, int]) -> str:
     return ",".join([str(ids[sighting.key]) for sighting in page.sightings])
 
 

@@ -6,14 +6,14 @@ name is left out.
 
 from forager.frontier.models import Target
 from forager.links.models import Sighting
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.parsing.models import FoundImage, Reading
 from forager.urls.domain import domain_of
 from forager.urls.normalize import url_key
 from forager.urls.resolve import resolve_links
 
 
-def collect_images(reading: Reading, target: Target, reach: Reach | None = None) -> list[Sighting]:
+def collect_images(reading: Reading, target: Target, reach: CrawlScope | None = None) -> list[Sighting]:
     """In the order the page has them."""
     found = reading.images
     if not found:

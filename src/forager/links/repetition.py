@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from zlib import crc32
 
-from forager.links.templates import is_shared, is_wide, templates_of
+from forager.links.templates import is_prefix, is_shared, templates_of
 from forager.links.traps import calendar_year
 from forager.parsing.models import Reading
 
@@ -95,12 +95,12 @@ class TrapCounters:
             yield from self._count(BUDGET, templates[0], url)
         if mark is None:
             return
-        is_known = self._remember(mark, len(templates[0]) if templates else 0)
+        is_known = self._add_fingerprint(mark, len(templates[0]) if templates else 0)
         if not any((SAME, template) in self._settled for template in templates):
             for template in templates:
                 yield from self._compare(template, mark, url, is_known=is_known)
 
-    def _remember(self, mark: int, length: int) -> bool:
+    def _add_fingerprint(self, mark: int, length: int) -> bool:
         """Whether it was known. The page with the shorter address is the one that the others repeat, also where it is
         found after them."""
         shortest = self._marks.get(mark)
@@ -116,7 +116,7 @@ class TrapCounters:
         if is_known or (lasts and any((mark ^ last).bit_count() <= NEAR_BITS for last in lasts)):
             yield from self._count(SAME, template, url)
         elif lasts or (SAME, template) not in self._counts:  # a suspect of a predecessor: nothing to compare with yet
-            yield from self._decrease_count(template, url)
+            yield from self._reduce_count(template, url)
         self._keep_last(template, mark)
 
     def _keep_last(self, template: str, mark: int) -> None:
@@ -135,14 +135,14 @@ class TrapCounters:
         if place in self._settled:
             return
         pages = self._counts[place] = self._counts.get(place, 0) + 1
-        is_trap = pages >= self._most[rule] * (WIDE_FACTOR if is_wide(template) else 1)
+        is_trap = pages >= self._most[rule] * (WIDE_FACTOR if is_prefix(template) else 1)
         if is_trap or pages - self._written.get(place, 0) >= KEPT_FROM:
             self._written[place] = pages
             if is_trap:
                 self._settled.add(place)
             yield TrapCandidate(rule, template, pages, is_trap, url)
 
-    def _decrease_count(self, template: str, url: str) -> Iterator[TrapCandidate]:
+    def _reduce_count(self, template: str, url: str) -> Iterator[TrapCandidate]:
         """A page that is new speaks for its template."""
         place = SAME, template
         pages = self._counts[place] = max(0, self._counts.get(place, 0) - NEW_PAGE)

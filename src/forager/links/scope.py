@@ -17,7 +17,7 @@ MOST_NAMED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class CrawlScope:
     """A run's order, made ready for a million questions."""
 
     scope: Scope
@@ -29,7 +29,7 @@ class Reach:
     exclude: re.Pattern[str] | None
 
     @classmethod
-    def of(cls, spec: RunSpec, *, domains: Container[str] = (), parents: Container[str] = ()) -> "Reach":
+    def of(cls, spec: RunSpec, *, domains: Container[str] = (), parents: Container[str] = ()) -> "CrawlScope":
         """A spec with a long list does not name its seeds: their domains, or registrable ones, come beside it."""
         named = frozenset(domain_of(seed) for seed in spec.seeds)
         return cls(

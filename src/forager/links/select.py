@@ -20,7 +20,7 @@ from forager.links.compiled import Gather, Recall
 from forager.links.images import collect_images
 from forager.links.models import Discovery, Selection, Sighting
 from forager.links.name_set import MutableNameSet
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.parsing.link_columns import LinkColumns
 from forager.parsing.models import Reading
 from forager.urls.domain import LONGEST_ORIGIN, domain_of, domain_of_origin, origin_of
@@ -47,7 +47,7 @@ NO_KEY = b""
 """The key of every place that is not worth knowing, so that one look tells it from the others."""
 
 
-class Place(NamedTuple):
+class LinkTarget(NamedTuple):
     """What a link points to. `refusal` is why it is not worth knowing, or None."""
 
     url: str
@@ -78,15 +78,15 @@ class TrapNote(NamedTuple):
 class Selector:
     """Selects for one run. Not shared between runs: what a link is worth depends on the run's reach."""
 
-    def __init__(self, reach: Reach, *, max_links_per_page: int) -> None:
+    def __init__(self, reach: CrawlScope, *, max_links_per_page: int) -> None:
         self._reach = reach
         self._max_links = max_links_per_page
         self._latest_year = clock.now().year + traps.YEARS_AHEAD
         self._heeded: dict[str, DomainTraps] = {}
         """Of domains that have traps; others are not in it."""
         self._notes: dict[tuple[str, str, str], tuple[int, str]] = {}
-        self._young: dict[str, dict[str, Place]] = {}
-        self._old: dict[str, dict[str, Place]] = {}
+        self._young: dict[str, dict[str, LinkTarget]] = {}
+        self._old: dict[str, dict[str, LinkTarget]] = {}
         """Origin → link → place."""
         self._remembered = 0
         self._outside: dict[str, bool] = {}
@@ -97,7 +97,7 @@ class Selector:
         found = LinkColumns.of(reading.links)
         if reading.is_nofollow:
             return Selection(dropped={"nofollow": len(found)}) if found else Selection()
-        places = self._places(reading, target, found.hrefs)
+        places = self._resolve_links(reading, target, found.hrefs)
         links, dropped = gather(places, found.anchors, found.rels, url_key(target.url), target.depth + 1)
         if len(links) > self._max_links:
             dropped["too_many"] = len(links) - self._max_links
@@ -117,7 +117,7 @@ class Selector:
         """The images of one page, wherever they lie."""
         return collect_images(reading, target, self._reach)
 
-    def _places(self, reading: Reading, target: Target, hrefs: Sequence[str]) -> list[Place]:
+    def _resolve_links(self, reading: Reading, target: Target, hrefs: Sequence[str]) -> list[LinkTarget]:
         """Each link's place, from memory where the link means the same on every page of its origin."""
         base_url, origin = _base_of(reading, target)
         young = self._young.get(origin)
@@ -134,7 +134,7 @@ class Selector:
         domain = domain_of_origin(origin)
         return domain is not None and self._reach.excludes(origin, domain)
 
-    def _fill(self, places: list[Place | None], hrefs: Sequence[str], origin: str, base_url: str) -> None:
+    def _fill(self, places: list[LinkTarget | None], hrefs: Sequence[str], origin: str, base_url: str) -> None:
         strange = dict.fromkeys([href for href, place in zip(hrefs, places, strict=True) if place is None])
         rooted = [href for href in strange if href.startswith(ROOTED)]
         found = self._lookup_cached(rooted, origin)
@@ -145,7 +145,7 @@ class Selector:
             if place is None:
                 places[index] = found[hrefs[index]]
 
-    def _lookup_cached(self, rooted: list[str], origin: str) -> dict[str, Place]:
+    def _lookup_cached(self, rooted: list[str], origin: str) -> dict[str, LinkTarget]:
         """Places of links that mean the same on every page of the origin; new ones are resolved from its root."""
         old = self._old.get(origin, {})
         found = {href: old[href] for href in rooted if href in old}
@@ -166,22 +166,22 @@ class Selector:
         domain = domain_of(f"{origin}/")
         return self._reach.includes(domain) and domain not in self._heeded
 
-    def _take_simple(self, rooted: Iterable[str], origin: str) -> dict[str, Place]:
+    def _take_simple(self, rooted: Iterable[str], origin: str) -> dict[str, LinkTarget]:
         """Places of links that need no normalising and are no trap: half of what judging them costs."""
         domain, new, found = domain_of(f"{origin}/"), tuple.__new__, {}
         for href in rooted:
             if SIMPLE.fullmatch(href) and len(href) <= LONGEST_REMEMBERED:
                 url = origin + href
                 if traps.trap_in(url, self._latest_year) is None:
-                    found[href] = new(Place, (url, url_key(url), domain, None))
+                    found[href] = new(LinkTarget, (url, url_key(url), domain, None))
         return found
 
-    def _classify_all(self, urls: Sequence[str | None]) -> list[Place]:
+    def _classify_all(self, urls: Sequence[str | None]) -> list[LinkTarget]:
         """Those whose origin lies outside are judged in one go, as links that name it are."""
         places = recall([url or "" for url in urls], {}, self._outside, self._is_out_of_scope, OUT_OF_SCOPE)
         return [self._classify(url) if place is None else place for url, place in zip(urls, places, strict=True)]
 
-    def _classify(self, url: str | None, *, keeps_session: bool = False) -> Place:
+    def _classify(self, url: str | None, *, keeps_session: bool = False) -> LinkTarget:
         if url is None:
             return _reject("bad_url")
         if traps.is_binary(url):
@@ -192,11 +192,11 @@ class Selector:
         rule = traps.trap_in(url, self._latest_year)
         if rule is not None or domain in self._heeded:
             return self._check_traps(url, domain, keeps_session=keeps_session)
-        return tuple.__new__(Place, (url, url_key(url), domain, None))
+        return tuple.__new__(LinkTarget, (url, url_key(url), domain, None))
 
     # traps ---------------------------------------------------------------------------------------------------------
 
-    def heed(self, domain: str, known: Iterable[Trap]) -> None:
+    def set_traps(self, domain: str, known: Iterable[Trap]) -> None:
         """What the database knows of a domain's traps, whenever it may have changed."""
         known = list(known)
         heed = DomainTraps(
@@ -212,13 +212,13 @@ class Selector:
         self._young, self._old, self._remembered = {}, {}, 0  # what links were worth may have changed
 
     @property
-    def growing(self) -> MutableNameSet | None:
+    def mutable_domains(self) -> MutableNameSet | None:
         """The domains of a run that reaches whatever becomes known; None of others."""
         return self._reach.domains if isinstance(self._reach.domains, MutableNameSet) else None
 
     def extend_scope(self, domains: Iterable[str]) -> None:
         """The run reaches these domains too from now on, if it is one that grows."""
-        if self.growing is not None and self.growing.add(domains):
+        if self.mutable_domains is not None and self.mutable_domains.add(domains):
             self._young, self._old, self._remembered = {}, {}, 0  # links to them were left out
             self._outside.clear()
 
@@ -226,7 +226,7 @@ class Selector:
         notes, self._notes = self._notes, {}
         return [TrapNote(*place, *met) for place, met in notes.items()]
 
-    def _check_traps(self, url: str, domain: str, *, keeps_session: bool) -> Place:
+    def _check_traps(self, url: str, domain: str, *, keeps_session: bool) -> LinkTarget:
         shut, released = self._heeded.get(domain, ((), frozenset[str]()))
         if keeps_session:
             released |= {traps.SESSION_ID}
@@ -243,7 +243,7 @@ class Selector:
             if templates.matches(template, url):
                 self._note(domain, rule, template, url)
                 return _reject(f"trap:{rule}")
-        return tuple.__new__(Place, (url, url_key(url), domain, None))
+        return tuple.__new__(LinkTarget, (url, url_key(url), domain, None))
 
     def _note(self, domain: str, rule: str, template: str, url: str) -> None:
         links, _ = self._notes.get((domain, rule, template), (0, ""))
@@ -275,7 +275,7 @@ def gather_in_python(
 gather: Gather = compiled.gather or gather_in_python
 
 
-def recall_in_python(
+def lookup_in_python(
     hrefs: Sequence[str], known: dict[str, Any], outside: dict[str, bool], ask: Callable[[str], bool], foreign: Any
 ) -> list[Any]:
     """Each link's place: `foreign` where its origin lies outside and nothing else could decide, else as it is known, or
@@ -289,7 +289,7 @@ def recall_in_python(
     return places
 
 
-recall: Recall = compiled.recall or recall_in_python
+recall: Recall = compiled.recall or lookup_in_python
 
 
 def _extract_origin(href: str) -> str:
@@ -301,9 +301,9 @@ def _extract_origin(href: str) -> str:
 
 
 @cache
-def _reject(reason: str) -> Place:
+def _reject(reason: str) -> LinkTarget:
     """One place for all links that are left out for one reason."""
-    return Place("", NO_KEY, "", reason)
+    return LinkTarget("", NO_KEY, "", reason)
 
 
 OUT_OF_SCOPE = _reject("scope")

@@ -44,7 +44,7 @@ def templates_of(url: str) -> tuple[str, ...]:
     return (narrow, wide) if len(narrow) <= LONGEST_TEMPLATE else ()
 
 
-def is_wide(template: str) -> bool:
+def is_prefix(template: str) -> bool:
     return template.endswith(REST)
 
 

@@ -139,7 +139,7 @@ def _has_repeats(segments: list[str]) -> bool:
     return bool(counts) and max(counts.values()) > MOST_REPEATS
 
 
-def _is_growing_query(url: str, _latest_year: int) -> bool:
+def _is_expanding_query(url: str, _latest_year: int) -> bool:
     """Too many parameters, one of them again and again, an address in an address, a path in it that goes round."""
     query = url.partition("?")[2]
     if not query:
@@ -165,7 +165,7 @@ RULES: Mapping[str, Callable[[str, int], bool]] = MappingProxyType(
         "too_long": _is_too_long,
         "too_deep_path": _is_too_deep,
         "repeating_path": _repeats,
-        "growing_query": _is_growing_query,
+        "growing_query": _is_expanding_query,
         "calendar": _is_far_calendar,
     }
 )

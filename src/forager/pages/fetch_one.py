@@ -13,18 +13,18 @@ from forager.engine.rendering import RENDERED, RenderOptions, open_renderer
 from forager.errors import RobotsDeniedError, RobotsUnreachableError, SkippedError, TooManyRedirectsError
 from forager.fetch.browser.factory import browser_limits
 from forager.fetch.client import Client, is_page, open_client
+from forager.fetch.connection import ResponseTimeouts
 from forager.fetch.models import Fetched, Rendering
-from forager.fetch.wire import Patience
 from forager.frontier.models import Target
 from forager.links.models import Selection
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.links.select import Selector
 from forager.parsing import page as page_parser
 from forager.parsing.language import detect, select_sample
 from forager.parsing.models import Reading
 from forager.politeness.guard import guard_from_settings as guard_of
-from forager.robots.fetch import ask_robots, at_once
-from forager.robots.rules import Rules, Verdict, parse
+from forager.robots.fetch import at_once, fetch_robots
+from forager.robots.rules import RobotsDecision, Rules, parse
 from forager.runs.models import RunSpec, Scope
 from forager.urls.domain import origin_of
 from forager.urls.resolve import resolve_links
@@ -46,11 +46,11 @@ class Timing:
 
 
 @dataclass(slots=True)
-class Hop:
+class RequestStep:
     """One request."""
 
     url: str
-    robots: Verdict
+    robots: RobotsDecision
     crawl_delay_s: float | None
     status_code: int = 0
     location: str | None = None
@@ -62,7 +62,7 @@ class Hop:
 class Seen:
     """What came back, as far as it came."""
 
-    hops: list[Hop]
+    hops: list[RequestStep]
     fetched: Fetched | None = None
     reading: Reading | None = None
     selection: Selection | None = None
@@ -85,7 +85,9 @@ async def fetch_one(settings: Settings, url: str, *, parser: str = "auto", rende
         timeout_s=settings.fetch.timeout,
         connect_timeout_s=settings.fetch.connect_timeout,
         max_bytes=settings.fetch.max_page_size,
-        patience=Patience(settings.fetch.first_byte_timeout, settings.fetch.min_rate_window, settings.fetch.min_rate),
+        patience=ResponseTimeouts(
+            settings.fetch.first_byte_timeout, settings.fetch.min_rate_window, settings.fetch.min_rate
+        ),
         keeps_cookies=settings.fetch.cookies,
     ) as client:
         errand = _SingleFetch(settings, client, seen)
@@ -149,7 +151,7 @@ class _SingleFetch:
 
     async def _get(self, url: str) -> Fetched:
         rules = await self._rules_of(origin_of(url))
-        hop = Hop(url, rules.verdict(url), rules.crawl_delay_s)
+        hop = RequestStep(url, rules.verdict(url), rules.crawl_delay_s)
         self._seen.hops.append(hop)
         if not hop.robots.allowed:
             raise RobotsDeniedError(f"robots.txt line {hop.robots.line} says {hop.robots.rule!r}")
@@ -173,7 +175,7 @@ class _SingleFetch:
 
     async def _rules_of(self, origin: str) -> Rules:
         if origin not in self._rules:
-            copy = await ask_robots(
+            copy = await fetch_robots(
                 self._client,
                 0,
                 origin,
@@ -190,14 +192,14 @@ class _SingleFetch:
 def _parse_page(seen: Seen, settings: Settings, parser: str) -> None:
     fetched = seen.fetched
     assert fetched is not None
-    page_parser.warm_up()
+    page_parser.preload()
     began = clock.monotonic()
     more: dict[str, Any] = {"parser_name": parser}
     words, agent = settings.search.words_per_page, settings.politeness.robots_agent
     seen.reading = page_parser.read(fetched, keyword_words=words, robots_agent=agent, **more)
     seen.read_ms = _elapsed_ms(began)
     seen.detected = detect(select_sample(seen.reading.text))
-    reach = Reach.of(RunSpec((fetched.url,), Scope.ANY))
+    reach = CrawlScope.of(RunSpec((fetched.url,), Scope.ANY))
     selector = Selector(reach, max_links_per_page=settings.crawl.max_links_per_page)
     seen.selection = selector.select(seen.reading, Target(0, 0, 0, 0, fetched.url, 0, 0, 0))
 
@@ -206,6 +208,6 @@ def _elapsed_ms(began: float) -> float:
     return round((clock.monotonic() - began) * 1000, 1)
 
 
-def is_refused(seen: Seen) -> bool:
+def is_rejected(seen: Seen) -> bool:
     """We did not ask: the guard, or robots.txt."""
     return isinstance(seen.error, SkippedError)

@@ -33,11 +33,11 @@ async def links_of(
             "links": [dict(row) for row in await connection.fetch(SQL["links_from"], page["id"], after[0], limit)],
         }
     if incoming:
-        found["in"] = _incoming(await connection.fetch(SQL["links_to"], page["id"], after[1], limit))
+        found["in"] = _group_inlinks(await connection.fetch(SQL["links_to"], page["id"], after[1], limit))
     return found
 
 
-def _incoming(rows: Sequence[Any]) -> Row:
+def _group_inlinks(rows: Sequence[Any]) -> Row:
     """Every row has the totals; where no link is shown there is one with nothing else."""
     pages, domains = rows[0]["pages"], rows[0]["domains"]
     links = [{name: value for name, value in row.items() if name not in TOTALS} for row in rows if row["page_id"]]

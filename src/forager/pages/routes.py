@@ -7,11 +7,11 @@ from pydantic import Field
 
 from forager.api import paging
 from forager.api.access import Admin, User
+from forager.api.database import change, get_forager, look, url_error_as_not_found
+from forager.api.errors import responses
 from forager.api.paging import Paged
-from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, Body, Limit, Name, Number, PathId, Text, Url
-from forager.api.work import change, get_forager, look, url_error_as_not_found
 from forager.domains.service import Configured
 from forager.pages import queries as page_queries
 from forager.pages import schemas as models

@@ -7,15 +7,15 @@ not; keywords and fingerprint are to be about the rest. Whatever holds most of t
 from bisect import bisect_right
 from typing import NamedTuple
 
-from forager.parsing.names import Verdict
+from forager.parsing.class_names import NameClass
 from forager.parsing.tree_types import Marked, Tree
 
-LIKELY_AROUND, CONTENT, BESIDE = int(Verdict.LIKELY_AROUND), int(Verdict.CONTENT), int(Verdict.BESIDE)
-AROUND, COMMENTS, CONSENT = int(Verdict.AROUND), int(Verdict.COMMENTS), int(Verdict.CONSENT)
+LIKELY_AROUND, CONTENT, BESIDE = int(NameClass.LIKELY_AROUND), int(NameClass.CONTENT), int(NameClass.BESIDE)
+AROUND, COMMENTS, CONSENT = int(NameClass.AROUND), int(NameClass.COMMENTS), int(NameClass.CONSENT)
 """As numbers, which they are compared with: to ask the enumeration for a member takes four times as long."""
 MOST_FRAMED = 30
 """Headlines and main elements; a page with more of them has none that matters."""
-SHOWN = frozenset({int(Verdict.FOLDED), CONTENT})
+SHOWN = frozenset({int(NameClass.FOLDED), CONTENT})
 """What is never hidden for good."""
 SHORTEST_PAGE = 200
 MOST_NESTED = 4
@@ -68,9 +68,9 @@ class _Page:
         self._tree = tree
         self._articles = _drop_nested(tree, tree.tags("article", "main"))
         self._text, _, self._prose = tree.weights(root)
-        self._prose -= self._count_consent()
+        self._prose -= self._count_cookie_text()
 
-    def _count_consent(self) -> int:
+    def _count_cookie_text(self) -> int:
         """Bytes of paragraphs that ask for consent: more than the page itself has to say, often."""
         prose = passed = 0
         for marked in self._tree.saying(CONSENT):

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from forager.parsing.byline_elements import REMARKS, Shown
+from forager.parsing.authors import LONGEST_AUTHOR, clean_author
+from forager.parsing.byline_elements import REMARKS, VisibleByline
 from forager.parsing.clean import fold_text
-from forager.parsing.dates import Moment, date_in_path, parse_datetime
+from forager.parsing.dates import PageDate, date_in_path, parse_datetime
 from forager.parsing.head import Head
-from forager.parsing.people import LONGEST_AUTHOR, clean_author
 from forager.parsing.structured import Item, StructuredData, Value, text_of
 from forager.parsing.tree_types import Tree
 
@@ -51,8 +51,8 @@ SAYS_WRITTEN_BY = re.compile(
 
 class Byline(NamedTuple):
     author: str | None = None
-    published: Moment | None = None
-    modified: Moment | None = None
+    published: PageDate | None = None
+    modified: PageDate | None = None
 
 
 def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Byline:
@@ -60,7 +60,7 @@ def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Bylin
     author = _author_of(items, is_person=True) or _author_of_metas(head)
     published = _date_of(items, "datepublished") or _date_of_metas(head, PUBLISHED)
     modified = _date_of(items, "datemodified") or _date_of_metas(head, MODIFIED)
-    shown = Shown(tree, for_author=author is None, for_date=published is None)
+    shown = VisibleByline(tree, for_author=author is None, for_date=published is None)
     if author is None:
         shown.has_remarks = any(_has_user_content(item.types) for item in data.items)
         shown.is_sold = any(not PRODUCTS.isdisjoint(item.types) for item in data.items)
@@ -140,7 +140,7 @@ def _name(value: Value, *, is_person: bool) -> str | None:
     return clean_author(text_of(value)) if isinstance(value, str) else None
 
 
-def _date_of(items: list[Item], name: str) -> Moment | None:
+def _date_of(items: list[Item], name: str) -> PageDate | None:
     for item in items:
         for value in item.get(name)[:MOST_AUTHORS]:
             if isinstance(value, str) and (moment := parse_datetime(value)):
@@ -161,7 +161,7 @@ def _author_of_metas(head: Head) -> str | None:
     return None
 
 
-def _date_of_metas(head: Head, names: tuple[str, ...]) -> Moment | None:
+def _date_of_metas(head: Head, names: tuple[str, ...]) -> PageDate | None:
     for name in names:
         if name in head.metas:
             for text in head.metas[name]:

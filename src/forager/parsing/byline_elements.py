@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
 from itertools import islice
 
+from forager.parsing.authors import clean_author
 from forager.parsing.clean import collapse
-from forager.parsing.dates import MONTHS, Moment, find_day, parse_datetime
-from forager.parsing.people import clean_author
+from forager.parsing.dates import MONTHS, PageDate, find_day, parse_datetime
 from forager.parsing.tree_types import Tree
 
 LONGEST_BYLINE = 100
@@ -66,7 +66,7 @@ NO_NAME = re.compile(
 )
 
 
-class Shown:
+class VisibleByline:
     """What a page shows; asked for both, or for one of them."""
 
     def __init__(self, tree: Tree, *, for_author: bool, for_date: bool) -> None:
@@ -110,7 +110,7 @@ class Shown:
             number = tree.parent(number)
         return False
 
-    def date(self) -> Moment | None:
+    def date(self) -> PageDate | None:
         """Itemprops first, then `time`, then what is called a date."""
         marked = [number for number, said in self.marked if "datepublished" in said or "datecreated" in said]
         times = (number for number in self.tree.tags("time")[:MOST_READ] if not _is_outside_article(self.tree, number))
@@ -186,7 +186,7 @@ def name_in(text: str) -> str | None:
     return name if sum(map(str.isalpha, name)) > 2 or not name.isascii() else None
 
 
-def _read_date(tree: Tree, number: int) -> Moment | None:
+def _read_date(tree: Tree, number: int) -> PageDate | None:
     for attribute in ("datetime", "content", "title"):
         if (given := tree.get(number, attribute)) and (moment := parse_datetime(given)):
             return moment

@@ -13,10 +13,10 @@ def collapse(text: str | None, longest: int) -> str | None:
     if not text:
         return None
     text = text[: 4 * longest]
-    return " ".join(drop_unseen(text).split())[:longest] or None
+    return " ".join(strip_hidden(text).split())[:longest] or None
 
 
-def drop_unseen(text: str) -> str:
+def strip_hidden(text: str) -> str:
     if text.isascii():
         return text
     try:

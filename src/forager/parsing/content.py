@@ -78,7 +78,7 @@ def _find_region(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
         (_, own, prose), main = max(((weights.of(number), number) for number in mains), key=lambda each: each[0][1])
         if own * 3 >= whole and prose * 2 >= whole_prose:
             region, whole, whole_prose = main, own, prose
-    article = _find_dominant(tree, tree.tags("article")[:MOST_REGIONS], weights)
+    article = _find_main(tree, tree.tags("article")[:MOST_REGIONS], weights)
     if article is None:
         return region
     _, own, prose = weights.of(article)
@@ -88,7 +88,7 @@ def _find_region(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
     return article if is_most or (has_headline and prose >= LONG_CONTENT) else region
 
 
-def _find_dominant(tree: Tree, numbers: list[int], weights: Weights) -> int | None:
+def _find_main(tree: Tree, numbers: list[int], weights: Weights) -> int | None:
     """The one that holds the content, where one does: an article beside teasers, the innermost of several frames."""
     if len(numbers) < 2:
         return numbers[0] if numbers else None

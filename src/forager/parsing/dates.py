@@ -54,7 +54,7 @@ MONTHS = {
 }
 
 
-class Moment(NamedTuple):
+class PageDate(NamedTuple):
     at: datetime
     """In UTC; of a day without a time its midnight."""
     on: date
@@ -67,7 +67,7 @@ def parse_date(text: str) -> datetime | None:
 
 
 @lru_cache(maxsize=1024)
-def parse_datetime(text: str) -> Moment | None:
+def parse_datetime(text: str) -> PageDate | None:
     """ISO 8601 in its many spellings, RFC 822 as in feeds, `2024/3/5 10:00` and the like. Without a zone: UTC."""
     text = text.strip()[:LONGEST]
     return (
@@ -80,7 +80,7 @@ def parse_datetime(text: str) -> Moment | None:
 
 
 @lru_cache(maxsize=1024)
-def find_day(text: str) -> Moment | None:
+def find_day(text: str) -> PageDate | None:
     """A day within a text for people: `Published 5 March 2024`, `5. März 2024`, `05.03.2024`, `2024年3月5日`."""
     text = text[:LONGEST_TEXT]
     if match := ISO.search(text):
@@ -96,24 +96,24 @@ def find_day(text: str) -> Moment | None:
     return None
 
 
-def date_in_path(url: str) -> Moment | None:
+def date_in_path(url: str) -> PageDate | None:
     """`/2024/03/05/…`, as blogs and newspapers have it."""
     match = IN_PATH.search(url)
     return parse_datetime("-".join(match.groups())) if match else None
 
 
-def _day(year: int, month: int, day: int) -> Moment | None:
+def _day(year: int, month: int, day: int) -> PageDate | None:
     return _read(lambda _: datetime(year, month, day), "")  # noqa: DTZ001 (_read gives it one)
 
 
-def _from_numbers(first: int, sign: str, second: int, year: int) -> Moment | None:
+def _from_numbers(first: int, sign: str, second: int, year: int) -> PageDate | None:
     """With dots the day comes first; else only where one of the two cannot be a month."""
     if sign == "." or first > 12 or first == second:
         return _day(year, second, first)
     return _day(year, first, second) if second > 12 else None
 
 
-def _read(read: object, text: str) -> Moment | None:
+def _read(read: object, text: str) -> PageDate | None:
     try:
         moment: datetime | None = read(text)  # type: ignore[operator]
         if moment is None:
@@ -121,7 +121,7 @@ def _read(read: object, text: str) -> Moment | None:
         at = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError, TypeError, IndexError):
         return None
-    return Moment(at, moment.date()) if EARLIEST <= at.year <= LATEST else None
+    return PageDate(at, moment.date()) if EARLIEST <= at.year <= LATEST else None
 
 
 def _from_parts(text: str) -> datetime | None:

@@ -25,10 +25,10 @@ def find_headline(tree: Tree, head: Head, site_name: str | None) -> str | None:
     """None where the page has neither a title nor a heading."""
     shared = collapse(head.meta("og:title", "twitter:title", "dc.title"), LONGEST_TITLE)
     titles = [title for title in (shared, head.title) if title]
-    site = _spell(site_name or "")
+    site = _normalize(site_name or "")
     texts = tree.texts(tree.tags("h1")[:MOST_HEADINGS], LONGEST_HEADLINE)
     headings = [heading for text in texts if (heading := MARKS.sub("", text))]
-    found = _pick_heading(headings, [_spell(title) for title in titles], site)
+    found = _pick_heading(headings, [_normalize(title) for title in titles], site)
     if found is None and shared:
         found = _without_site(shared, site, is_guessing=False)
     if found is None and head.title:
@@ -41,7 +41,7 @@ def _pick_heading(headings: list[str], titles: list[str], site: str) -> str | No
     best: str | None = None
     best_rank = (False, 0)
     for heading in headings:
-        words = _spell(heading)
+        words = _normalize(heading)
         if not words or _names_site(words, site) or not _is_part(words, titles, site):
             continue
         rank = any(title.startswith(words) for title in titles), len(words)
@@ -71,16 +71,16 @@ def _without_site(title: str, site: str, *, is_guessing: bool) -> str | None:
     """None where nothing else would be left."""
     start, end = 0, len(title)
     separators = list(SEPARATOR.finditer(title))
-    while separators and _names_site(_spell(title[separators[-1].end() : end]), site):
+    while separators and _names_site(_normalize(title[separators[-1].end() : end]), site):
         end = separators.pop().start()
-    while separators and _names_site(_spell(title[start : separators[0].start()]), site):
+    while separators and _names_site(_normalize(title[start : separators[0].start()]), site):
         start = separators.pop(0).end()
     if is_guessing and separators:
         last, rest = title[separators[-1].end() : end], title[start : separators[-1].start()]
         if len(WORD.findall(last)) <= LONGEST_SITE_NAME and len(last) < len(rest):
             end = separators[-1].start()
     found = title[start:end].strip()
-    return found if found and not _names_site(_spell(found), site) else None
+    return found if found and not _names_site(_normalize(found), site) else None
 
 
 def _names_site(words: str, site: str) -> bool:
@@ -92,6 +92,6 @@ def _names_site(words: str, site: str) -> bool:
     return is_its_beginning or (squeezed.startswith(name) and len(squeezed) <= len(name) + LONGEST_SUFFIX)
 
 
-def _spell(text: str) -> str:
+def _normalize(text: str) -> str:
     """Its words alone, in small letters."""
     return " ".join(WORD.findall(text.casefold()))

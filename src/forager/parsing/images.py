@@ -130,7 +130,7 @@ def _named(head: Head, data: StructuredData) -> dict[str, FoundImage]:
     if graph and ("og:image:alt" in head.metas or "og:image:width" in head.metas):
         alt, width, height = (head.meta(f"og:image:{name}") for name in ("alt", "width", "height"))
         found[graph[0]] = found[graph[0]]._replace(
-            alt=_words(alt) if alt else "", width=_pixels(width), height=_pixels(height)
+            alt=_words(alt) if alt else "", width=_parse_size(width), height=_parse_size(height)
         )
     return found
 
@@ -223,17 +223,17 @@ def is_small(src: str) -> bool:
 # one picture in several sizes -----------------------------------------------------------------------------------------
 
 
-def pictures_in_python(
+def images_in_python(
     tree: Tree, sets: tuple[str, ...], lazy: tuple[str, ...], words: tuple[str, ...], most: int, *, with_styles: bool
 ) -> list[Picture]:
     """What `c/pictures.h` does, where nothing was compiled."""
     found: list[Picture] = []
     for number in tree.tags("img")[:most]:
-        how, src = _choose(tree, number, sets, lazy)
+        how, src = _select_source(tree, number, sets, lazy)
         if src := clean_href(src):
             holds_word = any(word in src.lower() for word in words)
             said = tree.get(number, "alt") or tree.get(number, "title") or ""
-            width, height = _pixels(tree.get(number, "width")), _pixels(tree.get(number, "height"))
+            width, height = _parse_size(tree.get(number, "width")), _parse_size(tree.get(number, "height"))
             found.append((number, how, src, holds_word, said, width, height))
     if with_styles:
         styled = tree.find(("style",), ("url(",))
@@ -246,7 +246,7 @@ def pictures_in_python(
     return sorted(found)
 
 
-def _choose(tree: Tree, number: int, sets: tuple[str, ...], lazy: tuple[str, ...]) -> tuple[str, str]:
+def _select_source(tree: Tree, number: int, sets: tuple[str, ...], lazy: tuple[str, ...]) -> tuple[str, str]:
     """Of all the page offers for one picture: the widest, and of equals what it names first."""
     best, most = ("img", tree.get(number, "src") or ""), 0.0
     for name in lazy:
@@ -298,7 +298,7 @@ def _size(word: str) -> float:
     return float(word[:-1]) if len(word) < LONGEST_SIZE and SIZE.match(word) else 1.0
 
 
-def _pixels(text: str | None) -> int | None:
+def _parse_size(text: str | None) -> int | None:
     if not text:
         return None
     if text.isdecimal() and text.isascii() and len(text) < 6:

@@ -111,7 +111,9 @@ class LanguageMemory:
         self._agreed[key] = self._agreed.get(key, 0) + 1 if agrees else 0
 
 
-def decide(declared: str | None, text: str, host: str = "", memory: LanguageMemory | None = None) -> str | None:
+def detect_language(
+    declared: str | None, text: str, host: str = "", memory: LanguageMemory | None = None
+) -> str | None:
     """`text` is the main text, one run per line."""
     if declared and memory and memory.trusts(host, declared):
         return declared
@@ -170,7 +172,7 @@ def _is_compatible(declared: str, detected: str) -> bool:
     return primary == detected or any(primary in group and detected in group for group in CLOSE)
 
 
-def declare(*candidates: str | None) -> str | None:
+def get_declared(*candidates: str | None) -> str | None:
     """The first well-formed tag, in the spelling BCP-47 recommends; `en_US` is understood."""
     for candidate in candidates:
         if candidate and (tag := normalize_tag(candidate)):

@@ -38,14 +38,14 @@ def links_in_python(tree: Tree, longest: int, most: int) -> tuple[list[str], lis
         name = NAMED[tree.tag(number)]
         if href := clean_href(tree.get(number, "src" if name == "iframe" else "href") or ""):
             hrefs.append(href)
-            said = tree.texts([number], longest)[0] if name == "a" else _said(tree, number)
+            said = tree.texts([number], longest)[0] if name == "a" else _image_text(tree, number)
             anchors.append(said)
             is_followed = "nofollow" not in (tree.get(number, "rel") or "").lower()
             rels.append(name if is_followed else f"{name} nofollow")
     return hrefs, anchors, rels
 
 
-def _said(tree: Tree, number: int) -> str:
+def _image_text(tree: Tree, number: int) -> str:
     return clean_anchor(tree.get(number, "alt") or tree.get(number, "title") or "")
 
 

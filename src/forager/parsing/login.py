@@ -38,7 +38,7 @@ LONGEST_TITLE = 200
 LONGEST_URL = 8192
 
 
-def is_login_wall(
+def is_login_required(
     *,
     url: str,
     was_redirected: bool,
@@ -105,8 +105,8 @@ def has_password_form(tree: "Tree") -> bool:
         return False
     fields: Counter[int | None] = Counter()
     for number in asked[:MOST_FIELDS]:
-        above = [number, *_above(tree, number)]
-        if not any(_hides(tree, each) for each in above):
+        above = [number, *_iter_ancestors(tree, number)]
+        if not any(_is_hidden(tree, each) for each in above):
             is_new = (tree.get(number, "autocomplete") or "").strip().lower() == "new-password"
             fields[_find_form(tree, above)] += 2 if is_new else 1
     return 1 in fields.values() and bool(tree.tags("form"))
@@ -200,7 +200,7 @@ def _names(parts: SplitResult, known: frozenset[str]) -> bool:
     return any(key.lower() in words_of.LOGIN_KEYS and value.lower() in known for key, value in _parameters(parts))
 
 
-def _above(tree: "Tree", number: int) -> Iterator[int]:
+def _iter_ancestors(tree: "Tree", number: int) -> Iterator[int]:
     for _ in range(DEEPEST):
         number = tree.parent(number)
         if number < 0:
@@ -208,7 +208,7 @@ def _above(tree: "Tree", number: int) -> Iterator[int]:
         yield number
 
 
-def _hides(tree: "Tree", number: int) -> bool:
+def _is_hidden(tree: "Tree", number: int) -> bool:
     attributes, tag = tree.attributes(number), tree.tag(number)
     if tag in UNSEEN or "hidden" in attributes or attributes.get("aria-hidden") == "true":
         return True

@@ -13,7 +13,7 @@ KEPT_BYTES = 64 * 1024 * 1024
 LARGEST_HEAP_BYTES = 16 * 1024 * 1024
 
 
-def keep_freed_memory() -> bool:
+def disable_memory_trim() -> bool:
     """True where it took effect: Linux with glibc. Harmless elsewhere."""
     if sys.platform != "linux":
         return False

@@ -13,18 +13,18 @@ from ada_url import join_url
 from forager.errors import BadUrlError
 from forager.fetch.models import Fetched
 from forager.parsing.byline import find_byline
+from forager.parsing.byte_search import has_url
 from forager.parsing.charset import to_utf8
-from forager.parsing.clean import collapse, drop_unseen
-from forager.parsing.contains import has_url
+from forager.parsing.clean import collapse, strip_hidden
 from forager.parsing.directives import combine
 from forager.parsing.document import GZIP, Document, kind_of, read_document, read_json, read_list, unpack
 from forager.parsing.head import LONGEST_DESCRIPTION, Head, read_head
 from forager.parsing.headline import find_headline
 from forager.parsing.images import find_images
-from forager.parsing.language import LanguageMemory, decide, declare, load_detector
+from forager.parsing.language import LanguageMemory, detect_language, get_declared, load_detector
 from forager.parsing.links import find_head_links, find_links, join_links
 from forager.parsing.login import has_password_form
-from forager.parsing.memory import keep_freed_memory
+from forager.parsing.memory import disable_memory_trim
 from forager.parsing.metadata import find_metadata
 from forager.parsing.models import FoundLink, Reading
 from forager.parsing.product import read_product
@@ -54,9 +54,9 @@ CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b")
 SNIFF_BYTES = 1024
 
 
-def warm_up() -> None:
+def preload() -> None:
     """What the first page should not wait for: the language model and the allocator's setting."""
-    keep_freed_memory()
+    disable_memory_trim()
     load_detector()
 
 
@@ -116,7 +116,7 @@ def _read_plain(fetched: Fetched, text: str, flags: tuple[str, ...], keyword_wor
         title=None,
         description=None,
         canonical=None,
-        language=decide(declare(fetched.headers.get("content-language")), text),
+        language=detect_language(get_declared(fetched.headers.get("content-language")), text),
         headings="",
         text=first_words(text, keyword_words),
         content_hash=hashlib.sha256(fetched.body).digest()[:16],
@@ -137,12 +137,12 @@ def _read_document(
     fetched: Fetched, document: Document, flags: tuple[str, ...], keyword_words: int, robots_agent: str
 ) -> Reading:
     robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
-    declared = declare(document.language, fetched.headers.get("content-language"))
+    declared = get_declared(document.language, fetched.headers.get("content-language"))
     return Reading(
         title=document.title,
         description=document.description,
         canonical=None,
-        language=decide(declared, document.text),
+        language=detect_language(declared, document.text),
         headings="",
         text=first_words(document.text, keyword_words),
         content_hash=hashlib.sha256(fetched.body).digest()[:16],
@@ -193,9 +193,9 @@ def _read_tree(
         title=head.title,
         description=collapse(head.meta("description", "og:description", "twitter:description"), LONGEST_DESCRIPTION),
         canonical=canonical,
-        language=decide(declared, text, fetched.url.split("/", 3)[2], memory),
+        language=detect_language(declared, text, fetched.url.split("/", 3)[2], memory),
         headings=headings,
-        text=drop_unseen(first_words(text, keyword_words)),
+        text=strip_hidden(first_words(text, keyword_words)),
         content_hash=fingerprint(head.title, text),
         links=links,
         base_url=base_url,
@@ -228,7 +228,7 @@ def _robots_metas(head: Head, robots_agent: str) -> list[str]:
 
 def _declared_language(head: Head, fetched: Fetched) -> str | None:
     header = fetched.headers.get("content-language")
-    return declare(head.language, head.meta("content-language"), header, head.meta("og:locale"))
+    return get_declared(head.language, head.meta("content-language"), header, head.meta("og:locale"))
 
 
 def _canonical(base_url: str, links: list[FoundLink]) -> str | None:

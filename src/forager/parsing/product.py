@@ -2,7 +2,7 @@
 
 from forager.fetch.models import Fetched
 from forager.parsing.head import Head
-from forager.parsing.products.clues import find_product_hints
+from forager.parsing.products.detect import find_product_hints
 from forager.parsing.products.find import find_listed
 from forager.parsing.products.view import View
 from forager.parsing.sites import AUTO, GENERIC, parser_for

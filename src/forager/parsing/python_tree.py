@@ -6,7 +6,7 @@
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from forager.parsing.names import AROUND_TAGS, LONGEST_NAMES, NAMED_TAGS, classify_names
+from forager.parsing.class_names import AROUND_TAGS, LONGEST_NAMES, NAMED_TAGS, classify_names
 
 if TYPE_CHECKING:
     from forager.parsing.tree_types import Child, Marked
@@ -95,15 +95,15 @@ class PythonTree:
                 at = self._read_end(at)
             elif sign == b"!":
                 is_comment = page.startswith(b"<!--", at)
-                at = self._behind(b"-->", at + 4) if is_comment else self._behind(b">", at + 2)
+                at = self._find_end(b"-->", at + 4) if is_comment else self._find_end(b">", at + 2)
             elif sign == b"?":
-                at = self._behind(b">", at + 2)
+                at = self._find_end(b">", at + 2)
             else:
                 at = self._read_start(at)
         while self._open >= 0:
             self._close()
 
-    def _behind(self, sign: bytes, at: int) -> int:
+    def _find_end(self, sign: bytes, at: int) -> int:
         found = self._page.find(sign, at)
         return len(self._page) if found < 0 else found + len(sign)
 
@@ -293,9 +293,9 @@ class PythonTree:
         with_styles: bool,
         /,
     ) -> list[tuple[int, str, str, bool, str, int | None, int | None]]:
-        from forager.parsing.images import pictures_in_python
+        from forager.parsing.images import images_in_python
 
-        return pictures_in_python(self, sets, lazy, words, most, with_styles=with_styles)
+        return images_in_python(self, sets, lazy, words, most, with_styles=with_styles)
 
     def links(
         self, _clean_href: object, _clean_anchor: object, longest: int, most: int, /
@@ -315,13 +315,13 @@ class PythonTree:
         return not self._elements[number].space and self._elements[number].tag in RAW
 
     def text(self, number: int, /) -> str:
-        return self._shown(self._at(number))
+        return self._visible_text(self._at(number))
 
     def texts(self, numbers: list[int], longest: int, /) -> list[str]:
         looked_at = LOOKED_AT + 16 * longest
-        return [self._shown(self._at(number), True, MOST_RUNS, looked_at)[:longest] for number in numbers]
+        return [self._visible_text(self._at(number), True, MOST_RUNS, looked_at)[:longest] for number in numbers]
 
-    def _shown(
+    def _visible_text(
         self, element: _Element, with_alt: bool = False, most: int | None = None, looked_at: int | None = None
     ) -> str:
         pieces: list[bytes] = []

@@ -4,10 +4,10 @@ import hashlib
 
 from forager.parsing import compiled
 from forager.parsing.boilerplate import Marks, find_boilerplate, is_inside
-from forager.parsing.clean import drop_unseen
+from forager.parsing.clean import strip_hidden
 from forager.parsing.content import Weights, find_content, find_link_lists
 from forager.parsing.tree_types import Tree
-from forager.parsing.words import count_unspaced
+from forager.parsing.words import count_without_spaces
 
 LONGEST_HEADING = 200
 LONGEST_HEADINGS = 2000
@@ -47,7 +47,7 @@ def _find_headings(tree: Tree, marks: Marks) -> str:
         if len(nodes) < MOST_HEADINGS:
             nodes += [number for number in tree.tags(tag) if not is_inside(tree, number, marks.cut)]
     found = tree.texts(nodes[:MOST_HEADINGS], LONGEST_HEADING)
-    return drop_unseen(" ".join(filter(None, found))[:LONGEST_HEADINGS])
+    return strip_hidden(" ".join(filter(None, found))[:LONGEST_HEADINGS])
 
 
 def _take_text(tree: Tree, root: int, marks: Marks) -> str:
@@ -80,10 +80,10 @@ def has_min_length(text: str, least: int) -> bool:
 def weigh(text: str) -> int:
     """In bytes: a script that writes a word in one or two characters takes three for each. Without white space: how a
     page is indented, and which way it was read, decides nothing."""
-    return weigh_in_python(text) if compiled.native is None else compiled.native.weigh(text)
+    return text_length_in_python(text) if compiled.native is None else compiled.native.weigh(text)
 
 
-def weigh_in_python(text: str) -> int:
+def text_length_in_python(text: str) -> int:
     return len(text.encode().translate(None, WHITE_SPACE))
 
 
@@ -111,7 +111,7 @@ def _truncate_words(first: str, count: int) -> str:
     # Each such character takes three bytes: most texts have too few of them, which is known sooner than their number.
     if len(beginning.encode(errors="replace")) - len(beginning) <= 2 * count:
         return first
-    return beginning.rstrip() if count_unspaced(beginning) > count else first
+    return beginning.rstrip() if count_without_spaces(beginning) > count else first
 
 
 def fingerprint(title: str | None, text: str) -> bytes:

@@ -14,8 +14,8 @@ import turbohtml
 
 from forager.errors import DecodeError
 from forager.parsing import compiled
+from forager.parsing.formatting_limit import BODY, exceeds_format_limit
 from forager.parsing.python_tree import PythonTree
-from forager.parsing.reopened import BODY, may_reopen
 from forager.parsing.tree_types import Tree
 
 MOST_TAGS = 250_000
@@ -56,8 +56,8 @@ def bounded(text: str, reopened: int | None = None) -> str:
     `reopened` is what `Tree.reopened` says of the page: to count it here takes ten times as long as to parse.
     """
     if text.count("<") > MOST_TAGS:
-        text = _cut(text)
-    if (reopened is None or reopened > CERTAINLY_FEW) and may_reopen(text, MOST_REOPENED):
+        text = _truncate(text)
+    if (reopened is None or reopened > CERTAINLY_FEW) and exceeds_format_limit(text, MOST_REOPENED):
         text = FORMATTING.sub("<!", text)
     if (further := next(islice(BODY.finditer(text), MOST_BODIES, None), None)) is not None:
         start = further.start()
@@ -65,7 +65,7 @@ def bounded(text: str, reopened: int | None = None) -> str:
     return text
 
 
-def _cut(text: str) -> str:
+def _truncate(text: str) -> str:
     place = -1
     for _ in range(MOST_TAGS):
         place = text.find("<", place + 1)

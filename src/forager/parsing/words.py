@@ -8,7 +8,7 @@ exactly the places where the run stands.
 
 import re
 
-from forager.parsing.clean import UNSEEN, drop_unseen
+from forager.parsing.clean import UNSEEN, strip_hidden
 
 # Punctuation and symbols beyond ASCII. Written out: Python's \W takes vowel signs of Indian scripts for no letters.
 MARKS = re.compile(
@@ -57,13 +57,13 @@ def to_query(text: str) -> str:
     return "".join([*pieces, _quote_runs(text[end:])])
 
 
-def count_unspaced(text: str) -> int:
+def count_without_spaces(text: str) -> int:
     """Characters of scripts without spaces."""
     return 0 if text.isascii() else sum(map(len, RUN.findall(text)))
 
 
 def _without_marks(text: str) -> str:
-    text = drop_unseen(text)
+    text = strip_hidden(text)
     if "\u200c" in text or "\u200d" in text:
         text = JOINERS.sub("", text)
     return MARKS.sub(" ", text)

@@ -13,7 +13,7 @@ DEFAULT_PORTS = frozenset({"80", "443"})
 """A canonical domain never carries these, so `shop.example:80` names `shop.example`."""
 
 
-def is_unpaced(
+def has_no_delay(
     domain: str, unpaced_hosts: Sequence[str], addresses: Iterable[str | IPv4Address | IPv6Address] = ()
 ) -> bool:
     """Whether a canonical domain (`host` or `host:port`) is exempt: by its name, by its own address, or because all

@@ -9,13 +9,15 @@ from typing import Annotated, Any
 import typer
 
 from forager import clock
+from forager.cli import command_hints as hints
 from forager.cli import format as words
-from forager.cli import given, hints, output, table
+from forager.cli import option_values as given
+from forager.cli import output, table
 from forager.cli.flags import AsJson, DomainName, Home, Limit
-from forager.cli.given import Given
 from forager.cli.help import Command, Group
-from forager.cli.start import ask, begin
-from forager.cli.table import Cell, Note, hang, number, prose, say_more, wide
+from forager.cli.option_values import Given
+from forager.cli.start import begin, run_query
+from forager.cli.table import Cell, Note, number, say_more, text_column, wrap_column, wrap_text
 from forager.domains.commands.card import LABEL_WIDTH, MARGIN
 from forager.errors import UsageError
 
@@ -101,7 +103,7 @@ def products(
         return None
     from forager.products import queries as control
 
-    rows = ask(
+    rows = run_query(
         begin(home=home),
         "products",
         lambda connection: control.list_seen_products(
@@ -120,8 +122,8 @@ def products(
     table.write(
         (
             number("id"),
-            prose("product"),
-            wide("shop"),
+            text_column("product"),
+            wrap_column("shop"),
             number("price"),
             "",
             "change",
@@ -143,12 +145,12 @@ def _listed(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str | Cell, ..
             str(row["id"]),
             words.clean(row["product_name"]),
             words.clean(row["domain"]),
-            Cell(amount(row["price"], row["currency"]), "dim" if old else ""),
+            Cell(format_price(row["price"], row["currency"]), "dim" if old else ""),
             row["currency"] or "",
             moved(row["old_price"], row["price"]),
             stock("gone" if row["is_gone"] else row["availability"]),
             f"{row['confidence']:.0%}",
-            words.age(row["price_seen_at"] if old else row["last_seen_at"], now),
+            words.format_relative(row["price_seen_at"] if old else row["last_seen_at"], now),
         )
         if old:
             yield Note(f"  └─ {old}", "yellow")
@@ -158,7 +160,7 @@ def show(which: Which, as_json: AsJson = False, home: Home = None) -> None:
     """Show one: each field, how sure we are, where it was found."""
     from forager.products import queries as control
 
-    row = ask(begin(home=home), "products", lambda connection: control.find_product(connection, which))
+    row = run_query(begin(home=home), "products", lambda connection: control.find_product(connection, which))
     if as_json:
         return output.write_json(row)
     return _write_card(row, clock.now())
@@ -168,7 +170,7 @@ def prices(which: Which, as_json: AsJson = False, home: Home = None) -> None:
     """Show how its price went."""
     from forager.products import queries as control
 
-    product, rows = ask(begin(home=home), "products", lambda connection: control.list_prices(connection, which))
+    product, rows = run_query(begin(home=home), "products", lambda connection: control.list_prices(connection, which))
     if as_json:
         return output.write_json_list(rows)
     screen = output.console()
@@ -180,7 +182,7 @@ def prices(which: Which, as_json: AsJson = False, home: Home = None) -> None:
         [
             (
                 f"{row['seen_at']:%Y-%m-%d %H:%M}",
-                amount(row["price"], row["currency"]),
+                format_price(row["price"], row["currency"]),
                 row["currency"] or "",
                 moved(row["old_price"], row["price"]),
                 stock(row["availability"]),
@@ -208,7 +210,7 @@ def changes(
     from forager.products import queries as control
 
     begins_at = clock.now() - timedelta(seconds=since.value) if since is not None else None
-    rows = ask(
+    rows = run_query(
         begin(home=home),
         "products",
         lambda connection: control.list_changes(connection, domain=domain, of=of, since=begins_at, limit=limit),
@@ -220,8 +222,8 @@ def changes(
         (
             "when",
             number("id"),
-            prose("product"),
-            wide("shop"),
+            text_column("product"),
+            wrap_column("shop"),
             number("was"),
             number("is"),
             "",
@@ -230,12 +232,12 @@ def changes(
         ),
         [
             (
-                words.age(row["seen_at"], now),
+                words.format_relative(row["seen_at"], now),
                 str(row["product_id"]),
                 words.clean(row["product_name"]),
                 words.clean(row["domain"]),
-                amount(row["old_price"], row["old_currency"]),
-                amount(row["price"], row["currency"]),
+                format_price(row["old_price"], row["old_currency"]),
+                format_price(row["price"], row["currency"]),
                 row["currency"] or "",
                 moved(row["old_price"], row["price"]),
                 _stock_change(row),
@@ -256,12 +258,12 @@ def parsers(*, domain: DomainName = None, limit: Limit = 50, as_json: AsJson = F
         rows = await control.list_parsers(connection, domain=domain, limit=limit)
         return rows, await control.list_without_products(connection, domain=domain, limit=MOST_EMPTY)
 
-    rows, empty = ask(begin(home=home), "products", both)
+    rows, empty = run_query(begin(home=home), "products", both)
     if as_json:
         return output.write_json_list(rows)
     table.write(
         (
-            wide("domain"),
+            wrap_column("domain"),
             "parser",
             "day",
             number("tried"),
@@ -304,7 +306,7 @@ def _percent(rate: float | None) -> str:
 # How a product is said -----------------------------------------------------------------------------------------------
 
 
-def amount(price: Decimal | None, currency: str | None) -> str:
+def format_price(price: Decimal | None, currency: str | None) -> str:
     """`1,299.00`; currencies without cents without them, and more decimals only where there are some."""
     if price is None:
         return "–"
@@ -357,15 +359,17 @@ def _write_card(row: Row, now: datetime) -> None:
     screen = output.console()
     screen.print(Text(words.clean(row["product_name"]), style="bold"))
     for label, value in _card_lines(row, now):
-        shown = hang(" " * MARGIN + words.clean(value), screen.width, MARGIN)
+        shown = wrap_text(" " * MARGIN + words.clean(value), screen.width, MARGIN)
         screen.print(Text(f"  {label:<{LABEL_WIDTH}}", style="dim").append(shown[MARGIN:], style="not dim"))
-    table.write(("field", number("sure"), prose("value"), prose("where")), list(_evidence(row)))
+    table.write(("field", number("sure"), text_column("value"), text_column("where")), list(_evidence(row)))
 
 
 def _card_lines(row: Row, now: datetime) -> list[tuple[str, str]]:
     parser = f"{row['parser_name']} {row['parser_version']}, {row['confidence']:.0%} sure"
-    seen = f"{words.age(row['last_seen_at'], now)}, first {words.age(row['created_at'], now)}"
-    changed = f", changed {words.age(row['updated_at'], now)}" if row["updated_at"] > row["created_at"] else ""
+    seen = f"{words.format_relative(row['last_seen_at'], now)}, first {words.format_relative(row['created_at'], now)}"
+    changed = (
+        f", changed {words.format_relative(row['updated_at'], now)}" if row["updated_at"] > row["created_at"] else ""
+    )
     lines = [
         ("id", str(row["id"])),
         ("page", row["url"] + ("" if row["page_status"] == "fetched" else f" ({row['page_status']})")),
@@ -400,7 +404,7 @@ def _evidence(row: Row) -> Iterator[tuple[str | Cell, ...]]:
 def _value(row: Row, field: str) -> str:
     value = row[field]
     if field in AMOUNTS:
-        return "" if value is None else amount(value, row["currency"])
+        return "" if value is None else format_price(value, row["currency"])
     if field == "attributes":
         return ", ".join(f"{name}: {said}" for name, said in value.items())[:LONGEST_VALUE]
     if field == "image_urls":

@@ -6,17 +6,17 @@ from fastapi import APIRouter, Query, Request, Response
 
 from forager.api import paging
 from forager.api.access import User
+from forager.api.database import look
+from forager.api.errors import responses
 from forager.api.paging import Listed, Paged
-from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, Limit, Moment, Name, PathId, Text
-from forager.api.work import look
 from forager.pages import schemas as hit_models
 from forager.products import queries as control
 from forager.products import queries as product_queries
 from forager.products import schemas as models
 from forager.search.models import ProductQuery
-from forager.search.routes import Language, Words, answer
+from forager.search.routes import Language, Words, search_response
 
 router = APIRouter(tags=["products"])
 BY_CREATED = paging.Order(("created_at", "id"), ("time", "int"))
@@ -91,7 +91,7 @@ async def search_products(
         lowest_price=min_price,
         highest_price=max_price,
     )
-    return await answer(request, query)
+    return await search_response(request, query)
 
 
 @router.get("/api/products/changes", response_model=Paged[models.PriceChange], responses=responses(404))

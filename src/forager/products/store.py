@@ -30,7 +30,7 @@ HIGHEST = Decimal(10) ** 15
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ProductVisit:
     """What one visit saw of one page's product; None: nothing."""
 
     domain_id: int
@@ -47,10 +47,10 @@ class Sight:
     """A list named it, not its own page; `task_id` is the visit to the list."""
 
 
-def get_product_visits(outcomes: Iterable[Outcome]) -> list[Sight]:
+def get_product_visits(outcomes: Iterable[Outcome]) -> list[ProductVisit]:
     """Visits that saw a product, or might have missed one."""
     return [
-        Sight(
+        ProductVisit(
             outcome.target.domain_id,
             outcome.target.page_id,
             outcome.target.task_id,
@@ -66,9 +66,9 @@ def get_product_visits(outcomes: Iterable[Outcome]) -> list[Sight]:
     ]
 
 
-def listed_of(outcomes: Iterable[Outcome], page_ids: Mapping[bytes, int]) -> list[Sight]:
+def listed_of(outcomes: Iterable[Outcome], page_ids: Mapping[bytes, int]) -> list[ProductVisit]:
     """What lists say of products whose pages are known, and of the same domain; `page_ids` are by the keys of URLs."""
-    found: list[Sight] = []
+    found: list[ProductVisit] = []
     for outcome in outcomes:
         if outcome.reading is None or not outcome.reading.listed:
             continue
@@ -80,12 +80,12 @@ def listed_of(outcomes: Iterable[Outcome], page_ids: Mapping[bytes, int]) -> lis
             page_id = page_ids.get(key) if key in ours else None
             if page_id is not None and page_id != target.page_id:
                 found.append(
-                    Sight(target.domain_id, page_id, target.task_id, listed.url, listed.product, is_listed=True)
+                    ProductVisit(target.domain_id, page_id, target.task_id, listed.url, listed.product, is_listed=True)
                 )
     return found
 
 
-async def store(conn: Any, sights: Sequence[Sight]) -> int:
+async def store(conn: Any, sights: Sequence[ProductVisit]) -> int:
     """Facts, prices and how well they were read. Answers how many prices changed; costs nothing without products."""
     named = sorted((sight for sight in sights if sight.product and sight.product.name), key=lambda s: not s.is_listed)
     sold = {(sight.domain_id, sight.page_id): sight for sight in named}
@@ -98,13 +98,13 @@ async def store(conn: Any, sights: Sequence[Sight]) -> int:
     return changed
 
 
-async def _keep(conn: Any, sights: list[Sight]) -> int:
+async def _keep(conn: Any, sights: list[ProductVisit]) -> int:
     added = set(await ADD_PRODUCTS.fetch(conn, _columns(sights)))
     again = [sight for sight in sights if sight.page_id not in added]
     return len(await SEE_PRODUCTS.fetch(conn, _columns(again))) if again else 0
 
 
-def _columns(sights: Sequence[Sight]) -> ProductColumns:
+def _columns(sights: Sequence[ProductVisit]) -> ProductColumns:
     sold = [(sight, sight.product) for sight in sights if sight.product is not None]
     return ProductColumns(
         domain_id=[sight.domain_id for sight, _ in sold],
@@ -134,13 +134,13 @@ def _columns(sights: Sequence[Sight]) -> ProductColumns:
         problems=[json.dumps(product.problems) for _, product in sold],
         is_valid=[product.is_valid for _, product in sold],
         is_listed=[sight.is_listed for sight, _ in sold],
-        mpn=[_cut(product.mpn) for _, product in sold],
-        regular_price=[_amount(product.regular_price) for _, product in sold],
-        unit_price=[_amount(product.unit_price) for _, product in sold],
-        unit=[_cut(product.unit) for _, product in sold],
-        seller=[_cut(product.seller) for _, product in sold],
+        mpn=[_truncate(product.mpn) for _, product in sold],
+        regular_price=[_clamp_price(product.regular_price) for _, product in sold],
+        unit_price=[_clamp_price(product.unit_price) for _, product in sold],
+        unit=[_truncate(product.unit) for _, product in sold],
+        seller=[_truncate(product.seller) for _, product in sold],
         condition=[product.condition for _, product in sold],
-        shipping=[_amount(product.shipping) for _, product in sold],
+        shipping=[_clamp_price(product.shipping) for _, product in sold],
         attributes=[json.dumps(_attributes(product)) if product.attributes else None for _, product in sold],
     )
 
@@ -150,16 +150,16 @@ def _attributes(product: Product) -> dict[str, str]:
     return {name[:LONGEST_TEXT]: value[:LONGEST_TEXT] for name, value in found}
 
 
-def _cut(text: str | None) -> str | None:
+def _truncate(text: str | None) -> str | None:
     return text if text is None else text[:LONGEST_TEXT]
 
 
-def _amount(value: Decimal | None) -> Decimal | None:
+def _clamp_price(value: Decimal | None) -> Decimal | None:
     """What the column can hold: one price that no shop asks for must not fail a batch."""
     return value if value is not None and value.is_finite() and 0 <= value < HIGHEST else None
 
 
-async def _count(conn: Any, sights: Sequence[Sight]) -> None:
+async def _count(conn: Any, sights: Sequence[ProductVisit]) -> None:
     """Counts attempts by parser. A page that gave a product before and gives none now counts as tried in vain."""
     tally: dict[tuple[int, str, int], list[int]] = {}
     for sight in sights:

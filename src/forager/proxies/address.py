@@ -23,12 +23,12 @@ def parse_address(text: str) -> ProxyAddress:
     if parts.scheme == "socks5h":
         raise UsageError("Names are looked up here, never by a proxy: write socks5:// instead of socks5h://.")
     if parts.scheme not in PROTOCOLS:
-        raise UsageError(f"{_shown(parts)} is no proxy Forager can use ({', '.join(PROTOCOLS)}): {EXAMPLE}.")
+        raise UsageError(f"{_mask(parts)} is no proxy Forager can use ({', '.join(PROTOCOLS)}): {EXAMPLE}.")
     if not parts.hostname or not _is_plain(parts.hostname):
-        raise UsageError(f"{_shown(parts)} names no host: {EXAMPLE}.")
+        raise UsageError(f"{_mask(parts)} names no host: {EXAMPLE}.")
     port = _port(parts)
     if parts.path not in {"", "/"} or parts.query or parts.fragment:
-        raise UsageError(f"{_shown(parts)} has something behind its port: {EXAMPLE}.")
+        raise UsageError(f"{_mask(parts)} has something behind its port: {EXAMPLE}.")
     return ProxyAddress(parts.scheme, parts.hostname.rstrip("."), port, *_account(parts))
 
 
@@ -45,7 +45,7 @@ def _port(parts: SplitResult) -> int:
     except ValueError:
         port = None
     if not port:
-        raise UsageError(f"{_shown(parts)} has no port: {EXAMPLE}.")
+        raise UsageError(f"{_mask(parts)} has no port: {EXAMPLE}.")
     return port
 
 
@@ -53,12 +53,12 @@ def _account(parts: SplitResult) -> tuple[str | None, str | None]:
     username = unquote(parts.username) if parts.username else None
     password = unquote(parts.password) if parts.password else None
     if password and not username:
-        raise UsageError(f"{_shown(parts)} has a password and no user name: {EXAMPLE}.")
+        raise UsageError(f"{_mask(parts)} has a password and no user name: {EXAMPLE}.")
     for text in (username, password):
         if text and (len(text.encode()) > 255 or not text.isprintable()):
-            raise UsageError(f"The user name or password of {_shown(parts)} is too long or holds control characters.")
+            raise UsageError(f"The user name or password of {_mask(parts)} is too long or holds control characters.")
     if username and ":" in username and parts.scheme != "socks5":
-        raise UsageError(f"The user name of {_shown(parts)} holds a colon, which such a proxy would take for its end.")
+        raise UsageError(f"The user name of {_mask(parts)} holds a colon, which such a proxy would take for its end.")
     return username, password
 
 
@@ -66,6 +66,6 @@ def _is_plain(host: str) -> bool:
     return host.isascii() and host.isprintable() and not any(sign in host for sign in " %\\")
 
 
-def _shown(parts: SplitResult) -> str:
+def _mask(parts: SplitResult) -> str:
     """Without user name and password."""
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

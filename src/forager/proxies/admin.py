@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ProxyInfo:
     """What is known about a proxy besides its address; None: not said."""
 
     country: str | None = None
@@ -28,7 +28,9 @@ class Facts:
     is_forwarding: bool | None = None
 
 
-async def add_proxy(conn: Any, address: ProxyAddress, facts: Facts, sealed_password: str | None) -> tuple[int, bool]:
+async def add_proxy(
+    conn: Any, address: ProxyAddress, facts: ProxyInfo, sealed_password: str | None
+) -> tuple[int, bool]:
     """Its number, and whether it is new."""
     row = await fetch_one(
         conn,

@@ -27,7 +27,7 @@ from forager.urls.domain import domain_of
 PATIENCE_S = 10.0
 
 
-class Ways:
+class ProxiedClient:
     def __init__(self, client: Client, database: Database | None, vault: PasswordCipher) -> None:
         """Without a database there are no proxies."""
         self._client = client
@@ -89,14 +89,14 @@ class Ways:
 
 
 @contextlib.asynccontextmanager
-async def open_proxied_client(settings: Settings, client: Client, command: str) -> AsyncIterator[Ways]:
+async def open_proxied_client(settings: Settings, client: Client, command: str) -> AsyncIterator[ProxiedClient]:
     """A home that never had a database has no proxies, and gets none for a question."""
     vault = get_cipher(settings)
     if settings.database.url is None and not Place.of(settings.home).data.exists():
-        yield Ways(client, None, vault)
+        yield ProxiedClient(client, None, vault)
         return
     async with open_database(settings, size=1, application=f"forager {command}") as database:
-        yield Ways(client, database, vault)
+        yield ProxiedClient(client, database, vault)
 
 
 async def _find_pool(domain: str, conn: Any) -> list[store.PoolRow]:

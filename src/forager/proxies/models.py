@@ -27,7 +27,7 @@ class Proxy:
         return f"proxy {self.id} ({self.protocol}://{host}:{self.port})"
 
 
-class Passage(StrEnum):
+class ProxyResult(StrEnum):
     """What became of a request that was sent through a proxy."""
 
     THROUGH = "through"
@@ -44,6 +44,6 @@ class ProxyUse(NamedTuple):
     domain_id: int
     proxy_id: int
     at: datetime
-    passage: Passage
+    passage: ProxyResult
     response_time_ms: int | None = None
     error: str | None = None

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from forager.errors import VisitError
 from forager.proxies import rotation as choose
-from forager.proxies.models import Passage, Proxy, ProxyUse
+from forager.proxies.models import Proxy, ProxyResult, ProxyUse
 from forager.proxies.rotation import Member
 
 
@@ -43,7 +43,7 @@ class ProxyPool:
 
     def take(self, now: float) -> Proxy | None:
         """The next one; None when none may be used now."""
-        member = choose.choose(self._members.values(), now, country=self._country, spacing_s=self.spacing_s)
+        member = choose.select_proxy(self._members.values(), now, country=self._country, spacing_s=self.spacing_s)
         if member is None:
             return None
         self._turns += 1
@@ -53,7 +53,7 @@ class ProxyPool:
     def note(
         self,
         proxy: Proxy,
-        passage: Passage | None,
+        passage: ProxyResult | None,
         *,
         at: datetime,
         response_time_ms: int | None = None,

@@ -11,12 +11,12 @@ from forager.fetch.client import Client, open_client
 from forager.politeness.guard import AddressGuard
 from forager.politeness.proxy_rule import proxy_rule
 from forager.proxies.models import Proxy
-from forager.proxies.store import Probed, ProbeRow
+from forager.proxies.store import ProbeResult, ProbeRow
 
 MOST_AT_ONCE = 32
 
 
-async def probe(settings: Settings, rows: Sequence[ProbeRow]) -> list[Probed]:
+async def probe(settings: Settings, rows: Sequence[ProbeRow]) -> list[ProbeResult]:
     """Each with what is wrong with it, or None. Never raises for what a proxy does."""
     guard = AddressGuard(
         settings.fetch.allow_networks, settings.fetch.allow_ports, is_anonymous=settings.contact is None
@@ -31,14 +31,14 @@ async def probe(settings: Settings, rows: Sequence[ProbeRow]) -> list[Probed]:
         max_bytes=1,
     ) as client:
 
-        async def one(row: ProbeRow) -> Probed:
+        async def one(row: ProbeRow) -> ProbeResult:
             async with slots:
-                return Probed(row, await _fault(client, vault, row))
+                return ProbeResult(row, await _find_error(client, vault, row))
 
         return await asyncio.gather(*map(one, rows))
 
 
-async def _fault(client: Client, vault: PasswordCipher, row: ProbeRow) -> str | None:
+async def _find_error(client: Client, vault: PasswordCipher, row: ProbeRow) -> str | None:
     try:
         await _probe_proxy(client, row.proxy.open(vault), row)
     except (VisitError, ConfigurationError) as error:
@@ -48,10 +48,10 @@ async def _fault(client: Client, vault: PasswordCipher, row: ProbeRow) -> str | 
 
 async def _probe_proxy(client: Client, proxy: Proxy, row: ProbeRow) -> None:
     try:
-        await client.knock(proxy, row.url)
+        await client.check_proxy(proxy, row.url)
     except ProxyError:
         raise
     except VisitError:
         if row.domain_id is not None:
             raise
-        await client.knock(proxy)  # the site is to blame, which says nothing about the proxy
+        await client.check_proxy(proxy)  # the site is to blame, which says nothing about the proxy

@@ -6,14 +6,14 @@ from forager.config.cipher import PasswordCipher
 from forager.errors import ConfigurationError
 from forager.proxies.models import Proxy
 from forager.proxies.pool import ProxyPool
-from forager.proxies.rotation import HOUR_S, Member, Standing
+from forager.proxies.rotation import HOUR_S, Member, ProxyState
 from forager.proxies.store import EncryptedProxy, PoolRow, ProxyStateRow
 
 
 class ProxyRegistry:
     def __init__(self, vault: PasswordCipher) -> None:
         self._vault = vault
-        self._standings: dict[int, Standing] = {}
+        self._standings: dict[int, ProxyState] = {}
         self._sealed: dict[int, EncryptedProxy] = {}
 
     def open_pools(self, rows: Iterable[PoolRow], now: float) -> dict[int, ProxyPool]:
@@ -49,7 +49,7 @@ class ProxyRegistry:
             _, members = found.setdefault(row.domain_id, (row, []))
             members.append(
                 Member(
-                    self._standing(row, now),
+                    self._get_state(row, now),
                     priority=row.priority,
                     is_active=row.is_member_active,
                     failures=row.member_failures,
@@ -60,7 +60,7 @@ class ProxyRegistry:
             )
         return found
 
-    def _standing(self, row: PoolRow, now: float) -> Standing:
+    def _get_state(self, row: PoolRow, now: float) -> ProxyState:
         standing = self._standings.get(row.proxy.id)
         if standing is None or self._sealed[row.proxy.id] != row.proxy:
             standing = self._standings[row.proxy.id] = self._open(row.proxy)
@@ -71,9 +71,9 @@ class ProxyRegistry:
         standing.hour_ends_at = now + min(row.hour_left_s, HOUR_S)
         return standing
 
-    def _open(self, sealed: EncryptedProxy) -> Standing:
+    def _open(self, sealed: EncryptedProxy) -> ProxyState:
         try:
-            return Standing(sealed.open(self._vault))
+            return ProxyState(sealed.open(self._vault))
         except ConfigurationError as error:
             closed = Proxy(sealed.id, sealed.protocol, sealed.host, sealed.port)
-            return Standing(closed, unusable=str(error).rstrip("."))
+            return ProxyState(closed, unusable=str(error).rstrip("."))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from forager.errors import DnsError, NetworkError, ProxyError, ResponseError, VisitError
-from forager.proxies.models import Passage, Proxy
+from forager.proxies.models import Proxy, ProxyResult
 
 MOST_FAILURES = 10
 """Of a proxy, in a row."""
@@ -30,7 +30,7 @@ FEWEST = 2
 
 
 @dataclass(slots=True)
-class Standing:
+class ProxyState:
     """A proxy as a worker knows it; all its domains share this one."""
 
     proxy: Proxy
@@ -54,7 +54,7 @@ class Standing:
 class Member:
     """A proxy in the pool of one domain."""
 
-    standing: Standing
+    standing: ProxyState
     priority: int = 5
     is_active: bool = True
     failures: int = 0
@@ -65,12 +65,12 @@ class Member:
     used_at: float | None = None
 
 
-def choose(
+def select_proxy(
     members: Iterable[Member], now: float, *, country: str | None = None, spacing_s: float = 0.0
 ) -> Member | None:
     """Whose turn it is, of those that may be used now. `spacing_s` is between two uses of the same one."""
     ready = [member for member in members if works(member, country) and ready_at(member, now, spacing_s) <= now]
-    return min(ready, key=_turn, default=None)
+    return min(ready, key=_sort_key, default=None)
 
 
 def wait_s(
@@ -101,7 +101,7 @@ def ready_at(member: Member, now: float, spacing_s: float = 0.0) -> float:
     return max(rested_at, standing.hour_ends_at) if is_spent else rested_at
 
 
-def _turn(member: Member) -> tuple[float, int, float, int]:
+def _sort_key(member: Member) -> tuple[float, int, float, int]:
     average_ms = float("inf") if member.average_ms is None else member.average_ms
     return member.last_turn, member.priority, average_ms, member.standing.proxy.id
 
@@ -116,34 +116,34 @@ def take(member: Member, turn: float, now: float) -> None:
     standing.unwritten += 1
 
 
-def note(member: Member, passage: Passage, response_time_ms: int | None = None) -> None:
+def note(member: Member, passage: ProxyResult, response_time_ms: int | None = None) -> None:
     """What a request through it taught, at once: the database hears of it with the next batch."""
     match passage:
-        case Passage.THROUGH:
+        case ProxyResult.THROUGH:
             member.failures = member.standing.failures = 0
             if response_time_ms is not None:
                 member.average_ms = average(member.average_ms, response_time_ms)
-        case Passage.NOT_THROUGH:
+        case ProxyResult.NOT_THROUGH:
             member.failures += 1
-        case Passage.BROKEN:
+        case ProxyResult.BROKEN:
             member.failures += 1
             member.standing.failures += 1
 
 
-def get_proxy_result(error: VisitError | None) -> Passage | None:
+def get_proxy_result(error: VisitError | None) -> ProxyResult | None:
     """What a visit says about the proxy it went through; None when it says nothing.
 
     Any answer of the site is a success, also one that refuses us: a refusal is never a reason to try another proxy.
     """
     match error:
         case None | ResponseError():
-            return Passage.THROUGH
+            return ProxyResult.THROUGH
         case ProxyError():
-            return Passage.BROKEN
+            return ProxyResult.BROKEN
         case DnsError():
             return None
         case NetworkError():
-            return Passage.NOT_THROUGH
+            return ProxyResult.NOT_THROUGH
         case _:
             return None
 

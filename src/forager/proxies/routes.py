@@ -8,8 +8,9 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from forager.api.access import Admin, User
+from forager.api.database import change, get_forager, look
+from forager.api.errors import responses
 from forager.api.paging import Listed
-from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import (
     NOT_GIVEN,
@@ -25,13 +26,12 @@ from forager.api.types import (
     Text,
     Whole,
 )
-from forager.api.work import change, get_forager, look
 from forager.config.keys import get_cipher
 from forager.errors import ConflictError, NotFoundError, UsageError
 from forager.proxies import schemas as models
 from forager.proxies import service as control
 from forager.proxies.address import ProxyAddress, parse_address
-from forager.proxies.admin import Facts
+from forager.proxies.admin import ProxyInfo
 from forager.proxies.rotation import proxies_needed
 
 router = APIRouter(tags=["proxies"])
@@ -126,7 +126,7 @@ async def add_proxies(request: Request, who: Admin, body: NewProxies) -> Respons
         except UsageError as error:
             raise UsageError(f"{error} (address {place})") from None
     cost = None if body.monthly_cost is None else Decimal(str(body.monthly_cost))
-    facts = Facts(body.country, body.city, body.provider, cost, body.max_requests_per_hour, body.is_forwarding)
+    facts = ProxyInfo(body.country, body.city, body.provider, cost, body.max_requests_per_hour, body.is_forwarding)
     has_password = any(address.password for address in addresses)
     vault = await asyncio.to_thread(get_cipher, get_forager(request).settings, creates=has_password)
     async with change(request, who) as deed:
@@ -143,7 +143,7 @@ async def configure_proxy(request: Request, who: Admin, proxy: PathId, body: Pro
     if not changes:
         raise UsageError("Nothing to set.")
     password, cost = changes.get("password"), changes.get("monthly_cost")
-    facts = Facts(
+    facts = ProxyInfo(
         country=changes.get("country"),
         city=changes.get("city"),
         provider=changes.get("provider"),
@@ -264,7 +264,7 @@ async def configure_member(
 
 
 @router.get(
-    "/api/admin/domains/{domain}/proxies/advice", response_model=Listed[control.Advice], responses=responses(404)
+    "/api/admin/domains/{domain}/proxies/advice", response_model=Listed[control.PoolSize], responses=responses(404)
 )
 async def advise_pool(
     request: Request,
@@ -277,18 +277,18 @@ async def advise_pool(
     delay_s = get_forager(request).settings.politeness.delay
     async with look(request) as conn:
         return listed(
-            await control.recommend(
+            await control.compute_pool_size(
                 conn, domain, pages_per_hour=pages_per_hour, requests_per_proxy_hour=per_proxy, delay_s=delay_s
             )
         )
 
 
-@router.get("/api/proxies/advice", response_model=Listed[control.Advice], responses=responses())
+@router.get("/api/proxies/advice", response_model=Listed[control.PoolSize], responses=responses())
 async def advise_all(request: Request, _who: User) -> Response:
     """How all pools do."""
     delay_s = get_forager(request).settings.politeness.delay
     async with look(request) as conn:
-        return listed(await control.recommend(conn, None, delay_s=delay_s))
+        return listed(await control.compute_pool_size(conn, None, delay_s=delay_s))
 
 
 @router.get("/api/proxies/sizing", response_model=models.Sizing, responses=responses())

@@ -18,7 +18,7 @@ from forager.domains.lookup import known_name
 from forager.errors import NotFoundError, UsageError
 from forager.proxies import admin as operate
 from forager.proxies.address import ProxyAddress
-from forager.proxies.admin import Facts, Row
+from forager.proxies.admin import ProxyInfo, Row
 from forager.proxies.rotation import proxies_needed
 
 FEWEST_ACTIVE = 3
@@ -55,7 +55,7 @@ class SwitchedProxies:
 
 @with_config(RECORD)
 @dataclass(frozen=True, slots=True)
-class Advice:
+class PoolSize:
     """How a domain's pool does, and how large it should be."""
 
     domain: str
@@ -73,9 +73,11 @@ class Advice:
     remarks: tuple[str, ...]
 
 
-async def add(conn: Any, vault: PasswordCipher, addresses: Sequence[ProxyAddress], facts: Facts) -> list[AddedProxy]:
+async def add(
+    conn: Any, vault: PasswordCipher, addresses: Sequence[ProxyAddress], facts: ProxyInfo
+) -> list[AddedProxy]:
     """All of them or none. A known one takes what is given as its new password and facts."""
-    sealed = [vault.seal(address.password) if address.password else None for address in addresses]
+    sealed = [vault.encrypt(address.password) if address.password else None for address in addresses]
     pairs = zip(addresses, sealed, strict=True)
     return [AddedProxy(*await operate.add_proxy(conn, address, facts, closed)) for address, closed in pairs]
 
@@ -158,28 +160,28 @@ async def costs(conn: Any) -> Row:
     return await operate.costs(conn, idle_s=IDLE_S)
 
 
-async def recommend(
+async def compute_pool_size(
     conn: Any,
     domain: str | None,
     *,
     pages_per_hour: float | None = None,
     requests_per_proxy_hour: float | None = None,
     delay_s: float,
-) -> list[Advice]:
+) -> list[PoolSize]:
     """For one domain, or all that have a pool. Without a number, as many pages as the domain's pace allows."""
     identity = (await _find_domain(conn, domain))[0] if domain else None
     rows = await operate.pool_health(conn, identity)
-    return [_recommend(row, pages_per_hour, requests_per_proxy_hour, delay_s) for row in rows]
+    return [_compute_size(row, pages_per_hour, requests_per_proxy_hour, delay_s) for row in rows]
 
 
-def _recommend(row: Row, pages: float | None, per_proxy: float | None, delay_s: float) -> Advice:
+def _compute_size(row: Row, pages: float | None, per_proxy: float | None, delay_s: float) -> PoolSize:
     delay_s = row["crawl_delay_s"] if row["crawl_delay_s"] is not None else delay_s
     pages = pages or 3600.0 / max(delay_s, 0.1)
     per_proxy = per_proxy or row["requests_per_proxy_hour"] or 1000.0
     uses = row["successes"] + row["failures"]
     failed_percent = 100.0 * row["failures"] / uses if uses else None
     needed = proxies_needed(pages, per_proxy)
-    return Advice(
+    return PoolSize(
         domain=row["name"],
         proxies=row["proxies"],
         active=row["active"],

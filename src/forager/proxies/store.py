@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from forager.config.cipher import PasswordCipher
 from forager.db import statements
 from forager.db.query import BulkCommand, BulkQuery
-from forager.proxies import tally
+from forager.proxies import counters as tally
 from forager.proxies.models import Proxy, ProxyUse
 from forager.proxies.rotation import FIRST_PROBE_S, MOST_FAILURES, MOST_FAILURES_TOGETHER, probe_wait_s
 from forager.proxies.rows import PairUseColumns, ProxyState, UseColumns
@@ -78,7 +78,7 @@ class ProbeRow(NamedTuple):
     """A site to try it with; None: there is none, only the proxy itself is greeted."""
 
 
-class Probed(NamedTuple):
+class ProbeResult(NamedTuple):
     row: ProbeRow
     error: str | None
     """None: it works."""
@@ -95,7 +95,7 @@ async def find_pools(conn: Any, domain_ids: Sequence[int]) -> list[PoolRow]:
             row["member_failures"],
             row["average_ms"],
             row["unused_s"],
-            _sealed(row),
+            _build_proxy(row),
             row["country_code"],
             row["is_active"],
             row["consecutive_failures"],
@@ -139,7 +139,7 @@ async def find_for_probe(conn: Any, proxy_ids: Sequence[int] | None) -> list[Pro
     return [_probe(row) for row in await conn.fetch(SQL["find_for_probe"], proxy_ids)]
 
 
-async def end_probes(conn: Any, probed: Iterable[Probed]) -> None:
+async def end_probes(conn: Any, probed: Iterable[ProbeResult]) -> None:
     done = list(probed)
     proxies = [each for each in done if each.row.domain_id is None]
     pairs = [each for each in done if each.row.domain_id is not None]
@@ -150,16 +150,16 @@ async def end_probes(conn: Any, probed: Iterable[Probed]) -> None:
         await conn.execute(SQL["end_pair_probes"], *ids, *_results(pairs))
 
 
-def _results(probed: Sequence[Probed]) -> tuple[list[bool], list[float], list[str | None]]:
+def _results(probed: Sequence[ProbeResult]) -> tuple[list[bool], list[float], list[str | None]]:
     waits = [probe_wait_s(each.row.failed_probes + 1) for each in probed]
     errors = [each.error and each.error[: tally.LONGEST_ERROR] for each in probed]
     return [each.error is None for each in probed], waits, errors
 
 
-def _sealed(row: Any) -> EncryptedProxy:
+def _build_proxy(row: Any) -> EncryptedProxy:
     names = ("id", "protocol", "host", "port", "username", "sealed_password", "is_forwarding")
     return EncryptedProxy(*(row[name] for name in names))
 
 
 def _probe(row: Any) -> ProbeRow:
-    return ProbeRow(_sealed(row), row["failed_probes"], row["domain_id"], row["url"])
+    return ProbeRow(_build_proxy(row), row["failed_probes"], row["domain_id"], row["url"])

@@ -16,13 +16,13 @@ from forager.cli.durations import parse_past_time
 from forager.cli.flags import AsJson, DomainName, Home
 from forager.cli.help import Command
 from forager.cli.start import Noted, begin, note, require_bucket, whoami
-from forager.cli.table import number, prose
+from forager.cli.table import number, text_column
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
     from forager.engine.stop import StopRequest
-    from forager.replay.diff import Tally
+    from forager.replay.diff import ReplayProgress
     from forager.replay.runner import Replayed
     from forager.replay.service import ReplayOrder, Stored
 
@@ -225,7 +225,7 @@ def _progress() -> Iterator[Any]:
         return
     with output.console("stderr").status("reading stored bodies…", spinner="dots") as status:
 
-        def show(tally: "Tally", stored: "Stored") -> None:
+        def show(tally: "ReplayProgress", stored: "Stored") -> None:
             done, total = words.count(tally.pages), words.count(stored.pages)
             status.update(f"{done} of {total} pages read again, {words.count(tally.changed)} differ")
 
@@ -269,7 +269,7 @@ def _tell(done: "Replayed", *, is_shadow: bool, as_json: bool) -> None:
         output.say("Stopped; the same command goes on.")
 
 
-def _write_fields(tally: "Tally") -> None:
+def _write_fields(tally: "ReplayProgress") -> None:
     if not tally.fields:
         return
     kinds = ("changed", "gained", "lost")
@@ -277,10 +277,10 @@ def _write_fields(tally: "Tally") -> None:
         (name, *(words.count(counts.get(kind, 0)) for kind in kinds), _example(tally, name))
         for name, counts in sorted(tally.fields.items(), key=lambda item: -sum(item[1].values()))
     ]
-    table.write(("field", *(number(kind) for kind in kinds), prose("for example")), rows)
+    table.write(("field", *(number(kind) for kind in kinds), text_column("for example")), rows)
 
 
-def _example(tally: "Tally", name: str) -> str:
+def _example(tally: "ReplayProgress", name: str) -> str:
     shown = tally.examples.get(name)
     if not shown:
         return ""

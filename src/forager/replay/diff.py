@@ -33,7 +33,7 @@ Fields = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Tally:
+class ReplayProgress:
     """How far a replay came, and what it found. Kept with it in the database."""
 
     pages: int = 0
@@ -64,7 +64,7 @@ class Tally:
             shown = self.examples.setdefault(name, [])
             if len(shown) < MOST_EXAMPLES:
                 sides = old.get(name), new[name]
-                shown.append({"url": url[:LONGEST_SHOWN], "old": _shown(*sides), "new": _shown(*reversed(sides))})
+                shown.append({"url": url[:LONGEST_SHOWN], "old": _truncate(*sides), "new": _truncate(*reversed(sides))})
         return names
 
     def document(self) -> Fields:
@@ -147,9 +147,9 @@ def _number(text: str) -> str:
     return f"{whole}.{rest.rstrip('0')}".rstrip(".") if dot and (whole + rest).isdigit() else text
 
 
-def _shown(value: Any, other: Any) -> Any:
+def _truncate(value: Any, other: Any) -> Any:
     """Short enough to be kept as an example."""
     if isinstance(value, list) and len(value) > FEW:
         own = [each for each in value if each not in (other or [])] or value
-        return [_shown(each, None) for each in own[:FEW]]
+        return [_truncate(each, None) for each in own[:FEW]]
     return value[:LONGEST_SHOWN] if isinstance(value, str) else value

@@ -17,7 +17,7 @@ from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
 from forager.observe import log
 from forager.replay import service as control
-from forager.replay.diff import Tally
+from forager.replay.diff import ReplayProgress
 from forager.replay.service import ReplayOrder
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ ALONE_S = 15.0
 class Followed(NamedTuple):
     id: int
     is_finished: bool
-    tally: Tally
+    tally: ReplayProgress
 
 
 async def by_a_worker(
-    forager: "Forager", order: ReplayOrder, *, by: str, stop: StopRequest, on_progress: Callable[[Tally], None]
+    forager: "Forager", order: ReplayOrder, *, by: str, stop: StopRequest, on_progress: Callable[[ReplayProgress], None]
 ) -> Followed | None:
     """How it went; None where no worker does it."""
     if not await _has_consumers(forager):

@@ -24,7 +24,7 @@ from forager.engine.transaction_retry import in_transaction
 from forager.engine.writer import Writer
 from forager.errors import DecodeError, ParserCrashError, StoreError, UsageError
 from forager.fetch.models import Fetched
-from forager.frontier import reread
+from forager.frontier import replay as reread
 from forager.frontier import store as frontier
 from forager.frontier.details import record_details
 from forager.frontier.models import Outcome, OutcomeKind, Target
@@ -32,7 +32,7 @@ from forager.images import store as images
 from forager.images.models import ImagePolicy
 from forager.images.recorder import ImageRecorder, record_page_images
 from forager.images.service import queue_wanted
-from forager.images.store import Shown
+from forager.images.store import PageImages
 from forager.links.models import Selection
 from forager.links.select import Selector
 from forager.observe import log
@@ -42,7 +42,7 @@ from forager.parsing.language import LanguageMemory
 from forager.parsing.models import Reading
 from forager.products import store as products
 from forager.replay import service as control
-from forager.replay.diff import Fields, Tally, known_fields, read_fields
+from forager.replay.diff import Fields, ReplayProgress, known_fields, read_fields
 from forager.replay.service import Into, Matches, Replay, ReplayOrder, Stored
 from forager.runs.models import RunSpec
 from forager.runs.scope import read_reach
@@ -72,7 +72,7 @@ class Replayed:
     is_resumed: bool
     is_finished: bool
     stored: Stored
-    tally: Tally
+    tally: ReplayProgress
 
 
 class _Run(NamedTuple):
@@ -103,11 +103,11 @@ async def look(forager: "Forager", order: ReplayOrder) -> Stored:
     """What a replay would read. Reads nothing."""
     validate_parser(order.parser)
 
-    async def ask(conn: Any) -> Stored:
+    async def count(conn: Any) -> Stored:
         matches = await control.resolve(conn, order)
         return await control.count_stored(conn, order, matches, default_policy=forager.settings.storage.content_policy)
 
-    return await in_transaction(forager.database, ask)
+    return await in_transaction(forager.database, count)
 
 
 async def replay(
@@ -116,7 +116,7 @@ async def replay(
     *,
     by: str,
     stop: StopRequest,
-    on_progress: Callable[[Tally, Stored], None] = lambda _tally, _stored: None,
+    on_progress: Callable[[ReplayProgress, Stored], None] = lambda _tally, _stored: None,
 ) -> Replayed:
     """To its end, or until asked to stop; the same order goes on then. Where there is a queue, a worker does it."""
     stored = await look(forager, order)
@@ -134,7 +134,7 @@ async def replay(
         with ExitStack() as stack:
             body_store = stack.enter_context(open_body_store(forager.settings))
             box = stack.enter_context(open_crash_marker(forager.settings.home / FOLDER))
-            page_parser.warm_up()
+            page_parser.preload()
             desk = _ReplayRun(forager, order, taken, matches=matches, body_store=body_store, box=box)
             while not stop.asked and await desk.run_batch():
                 on_progress(desk.tally, stored)
@@ -145,7 +145,7 @@ async def replay(
     return Replayed(taken.id, taken.is_resumed, desk.is_done, stored, desk.tally)
 
 
-def _show(on_progress: Callable[[Tally, Stored], None], stored: Stored, tally: Tally) -> None:
+def _show(on_progress: Callable[[ReplayProgress, Stored], None], stored: Stored, tally: ReplayProgress) -> None:
     on_progress(tally, stored)
 
 
@@ -218,7 +218,7 @@ class _ReplayRun:
 
     async def _read(self, row: Row, product: Row | None, images: Row | None) -> _ReplayedPage | None:
         """None, with the reason counted, where a page cannot be read again."""
-        if reason := self._why_not(row):
+        if reason := self._skip_reason(row):
             self.tally.leave(reason)
             return None
         found = await self._selector_of(row)
@@ -255,7 +255,7 @@ class _ReplayRun:
             return selection
         return replace(selection, images=selector.see(reading, target))
 
-    def _why_not(self, row: Row) -> str | None:
+    def _skip_reason(self, row: Row) -> str | None:
         if row["is_deleted"]:
             return "deleted"
         return "newer_visit" if not row["is_newest"] else None
@@ -281,7 +281,7 @@ class _ReplayRun:
         found = self._runs[run]
         if found is not None and (run, row["domain_id"]) not in self._heeded:
             self._heeded.add((run, row["domain_id"]))
-            found.selector.heed(
+            found.selector.set_traps(
                 row["domain"], await self._in_transaction(lambda conn: traps_of(conn, [row["domain_id"]]))
             )
         return found
@@ -300,7 +300,7 @@ class _ReplayRun:
     # writing -------------------------------------------------------------------------------------------------------
 
     async def _write_shadow(self, conn: Any, read: list[_ReplayedPage], last: int) -> None:
-        tally = Tally(**self.tally.document())
+        tally = ReplayProgress(**self.tally.document())
         noted = [(again, tally.note(again.row["url"], again.old, again.new)) for again in read]
         shadows = [
             (again.row["page_id"], again.row["task_id"], names, again.old, again.new) for again, names in noted if names
@@ -324,7 +324,7 @@ class _ReplayRun:
 
     async def _record(self, conn: Any, read: list[_ReplayedPage], ids: "_Ids", last: int) -> None:
         """Domains are locked before their pages, as by workers."""
-        tally = Tally(**self.tally.document())
+        tally = ReplayProgress(**self.tally.document())
         await domain_images.hold_showing(conn, sorted({again.row["domain_id"] for again in read}))
         held = await control.hold_pages(conn, {again.row["page_id"]: again.row["fetched_at"] for again in read})
         ours = [again for again in read if again.row["page_id"] in held]
@@ -344,9 +344,9 @@ class _ReplayRun:
         readings = {o.target.page_id: o.reading for o in outcomes if o.reading is not None}
         await reread.renew_languages(conn, {page: reading.language for page, reading in readings.items()})
         keywords = [keywords_of(reading) for reading in readings.values()]
-        await frontier.record_readings(conn, list(zip(outcomes, keywords, strict=True)), CONFIGS)
+        await frontier.save_signals(conn, list(zip(outcomes, keywords, strict=True)), CONFIGS)
         await record_details(conn, outcomes)
-        await reread.settle_reread(
+        await reread.finish_replayed(
             conn, [(again.row["page_id"], again.row["fetched_at"], again.row["status"]) for again in ours]
         )
         await frontier.replace_links(conn, outcomes, page_ids)
@@ -357,12 +357,12 @@ class _ReplayRun:
 async def _record_images(conn: Any, ours: list[_ReplayedPage], ids: Mapping[bytes, int]) -> None:
     """What pages show, as if it had been read so at their visit. Nobody asked for the files of what is new."""
     pages = [again for again in ours if again.outcome.selection.images is not None]
-    shown = [Shown(a.row["domain_id"], a.row["page_id"], a.outcome.selection.images or ()) for a in pages]
+    shown = [PageImages(a.row["domain_id"], a.row["page_id"], a.outcome.selection.images or ()) for a in pages]
     found = await record_page_images(conn, shown, shown, ids)
     visited = [(a.row["domain_id"], a.row["page_id"], a.row["completed_at"]) for a in pages]
     await images.date_sightings(conn, visited)
     await domain_images.count_found(conn, found)
-    await domain_images.owe_images(conn, sorted(found))
+    await domain_images.mark_image_backfill(conn, sorted(found))
 
 
 def _by_run(read: list[_ReplayedPage]) -> dict[int, list[_ReplayedPage]]:
@@ -372,13 +372,15 @@ def _by_run(read: list[_ReplayedPage]) -> dict[int, list[_ReplayedPage]]:
     return groups
 
 
-def _list_products(again: _ReplayedPage, page_ids: Mapping[bytes, int]) -> list[products.Sight]:
+def _list_products(again: _ReplayedPage, page_ids: Mapping[bytes, int]) -> list[products.ProductVisit]:
     """The page's own product and those it lists, as if they had been seen so at its visit."""
     row, reading = again.row, again.outcome.reading
     if reading is None:
         return []
     seen_at = row["completed_at"]
-    own = products.Sight(row["domain_id"], row["page_id"], row["task_id"], row["url"], reading.product, seen_at=seen_at)
+    own = products.ProductVisit(
+        row["domain_id"], row["page_id"], row["task_id"], row["url"], reading.product, seen_at=seen_at
+    )
     return [own, *(replace(each, seen_at=seen_at) for each in products.listed_of([again.outcome], page_ids))]
 
 
@@ -395,7 +397,7 @@ async def refetch(forager: "Forager", order: ReplayOrder, *, by: str, dry: bool)
     async def once(conn: Any) -> int:
         matches = await control.resolve(conn, order)
         if dry:
-            return await reread.count_requeued(conn, **matches._asdict())
+            return await reread.count_to_requeue(conn, **matches._asdict())
         settings = forager.settings
         rest_s = settings.refresh.interval if settings.refresh.enabled else None
         return await control.requeue(conn, matches, by=by, refresh_every_s=rest_s)

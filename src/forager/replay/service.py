@@ -15,9 +15,9 @@ from forager.domains import admin as domains
 from forager.domains.lookup import known_name
 from forager.domains.store import find_domains
 from forager.errors import NotFoundError, NotStoredError, UsageError
-from forager.frontier import reread
+from forager.frontier import replay as reread
 from forager.pages.queries import find_page
-from forager.replay.diff import Fields, Tally
+from forager.replay.diff import Fields, ReplayProgress
 
 SQL = statements.load("forager.replay")
 REQUEUED_AT_ONCE = 5000
@@ -65,7 +65,7 @@ class Stored(NamedTuple):
 class Replay(NamedTuple):
     id: int
     after_page: int
-    tally: Tally
+    tally: ReplayProgress
     is_resumed: bool
     died_reading: tuple[int, int] | None
     """Process and its start, of who was killed in the middle of it."""
@@ -76,7 +76,7 @@ class State(NamedTuple):
     is_finished: bool
     is_held: bool
     """Somebody is at it."""
-    tally: Tally
+    tally: ReplayProgress
 
 
 class ReplayRunningError(UsageError):
@@ -151,9 +151,9 @@ async def take(conn: Any, order: ReplayOrder, *, by: str, pid: int, pid_started:
     if not await conn.fetchval(SQL["lock_replay"], number):
         raise ReplayRunningError(f"Replay {number} of the same order is under way; wait for it, or stop it.")
     if not found:
-        return Replay(number, 0, Tally(), is_resumed=False, died_reading=None)
+        return Replay(number, 0, ReplayProgress(), is_resumed=False, died_reading=None)
     await conn.execute(SQL["take_replay"], number, pid, pid_started)
-    tally = Tally(**json.loads(found["tally"]))
+    tally = ReplayProgress(**json.loads(found["tally"]))
     return Replay(number, found["after_page"], tally, True, (found["pid"], found["pid_started"]))
 
 
@@ -169,7 +169,10 @@ async def read_one(conn: Any, replay: int) -> State:
     if row is None:
         raise NotFoundError(f"There is no replay {replay}.")
     return State(
-        _read_order(row["spec"]), row["status"] == "finished", row["is_held"], Tally(**json.loads(row["tally"]))
+        _read_order(row["spec"]),
+        row["status"] == "finished",
+        row["is_held"],
+        ReplayProgress(**json.loads(row["tally"])),
     )
 
 
@@ -179,11 +182,11 @@ def _read_order(document: str) -> ReplayOrder:
     return ReplayOrder(**given | span | {"into": Into(given["into"])})
 
 
-async def note_progress(conn: Any, replay: int, *, after: int, tally: Tally) -> None:
+async def note_progress(conn: Any, replay: int, *, after: int, tally: ReplayProgress) -> None:
     await conn.execute(SQL["note_progress"], replay, after, json.dumps(tally.document()))
 
 
-async def end(conn: Any, replay: int, tally: Tally) -> None:
+async def end(conn: Any, replay: int, tally: ReplayProgress) -> None:
     await conn.execute(SQL["end_replay"], replay, json.dumps(tally.document()))
 
 
@@ -229,5 +232,5 @@ async def requeue(conn: Any, matches: Matches, *, by: str, refresh_every_s: floa
         pages += given
         domain_ids |= set(touched)
     for domain in sorted(domain_ids):
-        await domains.rest_until(conn, domain, refresh_every_s=refresh_every_s)
+        await domains.set_cooldown(conn, domain, refresh_every_s=refresh_every_s)
     return pages

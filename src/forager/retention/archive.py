@@ -22,10 +22,10 @@ from typing import Any
 from forager.errors import NotFoundError, StoreError, UsageError
 from forager.frontier import history
 from forager.frontier.details import unpack_items
-from forager.frontier.history import Planned, Restored, RestoredPage, Retention, Slice
+from forager.frontier.history import ArchivePlan, Restored, RestoredPage, Retention, Slice
 from forager.observe import log
-from forager.retention import archive_copies as cold_copies
 from forager.retention import archive_file as cold_file
+from forager.retention import archive_upload as cold_copies
 from forager.retention import minute_archive as cold_stats
 from forager.search import index as search
 from forager.storage.bucket_folder import BucketFolder
@@ -66,7 +66,7 @@ OnMoved = Callable[[Moved], None]
 
 
 @contextlib.asynccontextmanager
-async def alone(conn: Any) -> AsyncIterator[None]:
+async def lock_archive(conn: Any) -> AsyncIterator[None]:
     """One process archives or purges at a time."""
     if not await history.lock_archiving(conn):
         raise UsageError("Another Forager is archiving or purging right now: wait until it is done.")
@@ -76,7 +76,7 @@ async def alone(conn: Any) -> AsyncIterator[None]:
         await history.unlock_archiving(conn)
 
 
-async def plan(conn: Any, retention: Retention) -> list[Planned]:
+async def plan(conn: Any, retention: Retention) -> list[ArchivePlan]:
     """What `move` would move now. Changes nothing."""
     return await history.plan(conn, retention)
 
@@ -94,7 +94,7 @@ async def move(
 ) -> Moved:
     """Everything that is old enough, oldest month first. Stopped at any moment, the next call goes on."""
     moved = Moved()
-    async with alone(conn):
+    async with lock_archive(conn):
         await _finish(conn, folder, moved, copies=copies, pause_s=pause_s)
         if copies is not None:
             moved.copied = await cold_copies.catch_up(conn, folder, copies)
@@ -121,7 +121,7 @@ async def _move_slice(
     conn: Any,
     folder: Path,
     retention: Retention,
-    planned: Planned,
+    planned: ArchivePlan,
     moved: Moved,
     *,
     after: int,
@@ -138,7 +138,7 @@ async def _move_slice(
         with translate_errors(path, ADVICE):
             content = await _write(conn, path, retention, planned, after=after, limit=most)
             if content.ids:
-                settle = cold_file.settle
+                settle = cold_file.publish_file
                 await asyncio.to_thread(
                     settle,
                     path,
@@ -157,7 +157,7 @@ async def _move_slice(
     if not content.ids:
         await _discard(conn, slice_id, path)
         return None
-    await history.seal_slice(
+    await history.finish_part(
         conn,
         slice_id,
         file=name,
@@ -178,7 +178,7 @@ async def _move_slice(
 
 
 async def _write(
-    conn: Any, path: Path, retention: Retention, planned: Planned, *, after: int, limit: int
+    conn: Any, path: Path, retention: Retention, planned: ArchivePlan, *, after: int, limit: int
 ) -> cold_file.Content:
     writer = cold_file.Writer(path)
     try:
@@ -194,7 +194,7 @@ async def _write(
 
 async def _discard(conn: Any, slice_id: int, path: Path) -> None:
     await asyncio.to_thread(cold_file.discard, path)
-    await history.forget_slice(conn, slice_id)
+    await history.delete_part(conn, slice_id)
 
 
 async def _leave(conn: Any, slice_id: int, kind: str, ids: Sequence[int], *, pause_s: float) -> None:
@@ -202,9 +202,9 @@ async def _leave(conn: Any, slice_id: int, kind: str, ids: Sequence[int], *, pau
     for portion in _batches(ids):
         async with conn.transaction():
             if is_pages:
-                await search.delete_index_pages(conn, await history.let_signals_go(conn, slice_id, portion))
+                await search.delete_index_pages(conn, await history.delete_archived_signals(conn, slice_id, portion))
             else:
-                await history.let_go(conn, slice_id, portion)
+                await history.delete_archived_tasks(conn, slice_id, portion)
         await asyncio.sleep(pause_s)
     if not is_pages and any([await history.count_existing(conn, portion) for portion in _batches(ids, 10 * AT_ONCE)]):
         raise StoreError(f"Visits of slice {slice_id} could not leave the database. {ADVICE}")
@@ -218,7 +218,7 @@ def _batches(ids: Sequence[int], size: int = AT_ONCE) -> Iterator[Sequence[int]]
 
 async def _finish(conn: Any, folder: Path, moved: Moved, *, copies: BucketFolder | None = None, pause_s: float) -> None:
     """What an earlier round left half done."""
-    for left in await history.unfinished_slices(conn):
+    for left in await history.list_pending_parts(conn):
         if left.status == "writing":
             name = cold_file.name_of(left.id, left.kind, left.month)
             if copies is not None:
@@ -237,14 +237,14 @@ async def _finish(conn: Any, folder: Path, moved: Moved, *, copies: BucketFolder
 
 
 async def list_archive_parts(conn: Any, month: date | None = None) -> list[Slice]:
-    return await history.read_slices(conn, month)
+    return await history.list_parts(conn, month)
 
 
 async def verify(
     conn: Any, folder: Path, month: date | None = None, *, copies: BucketFolder | None = None
 ) -> list[Found]:
     """Every file read from end to end, and its copy, against what the database knows of it."""
-    slices = [each for each in await history.read_slices(conn, month) if each.status in cold_copies.READABLE]
+    slices = [each for each in await history.list_parts(conn, month) if each.status in cold_copies.READABLE]
     found = [await asyncio.to_thread(_look_at, folder, each, copies) for each in slices]
     missing = await cold_stats.missing_days(conn, folder, month)
     return found + await asyncio.to_thread(_look_at_stats, folder, month, missing, copies)
@@ -256,7 +256,7 @@ def _look_at(folder: Path, each: Slice, copies: BucketFolder | None) -> Found:
         cold_file.verify(folder / each.file, sha256=each.sha256, row_count=each.row_count)
     except (StoreError, OSError) as error:
         trouble = str(error)
-    of_copy = cold_copies.find_problem(copies, each.file, each.sha256) if copies is not None else None
+    of_copy = cold_copies.verify_copy(copies, each.file, each.sha256) if copies is not None else None
     return Found(each.file, trouble, of_copy)
 
 
@@ -267,7 +267,7 @@ def _look_at_stats(
         Found(
             each.file,
             None if cold_stats.read(folder / each.file) is not None else f"{folder / each.file} is damaged.",
-            None if copies is None else cold_copies.find_problem(copies, each.file, digest(folder / each.file)),
+            None if copies is None else cold_copies.verify_copy(copies, each.file, digest(folder / each.file)),
         )
         for each in cold_stats.find(folder, month)
     ]
@@ -277,12 +277,12 @@ def _look_at_stats(
 
 async def _restore_copy(copies: BucketFolder | None, path: Path, name: str) -> None:
     if copies is not None:
-        await asyncio.to_thread(cold_copies.bring_back, copies, path, name)
+        await asyncio.to_thread(cold_copies.download, copies, path, name)
 
 
 async def restore(conn: Any, folder: Path, month: date, *, copies: BucketFolder | None = None) -> int:
     """A month is read back into `restored_tasks` and `restored_pages`, all of its files or none. Answers how much."""
-    slices = [each for each in await history.read_slices(conn, month) if each.status == "moved"]
+    slices = [each for each in await history.list_parts(conn, month) if each.status == "moved"]
     if not slices:
         raise NotFoundError(f"Nothing of {month:%Y-%m} is in cold files; `forager archive list` says what is.")
     total = 0

@@ -114,7 +114,7 @@ def check_part(path: Path) -> Content:
     return read_back(path.with_name(path.name + PART))
 
 
-def settle(path: Path, content: Content, *, slice_id: int, kind: str, month: date, revision: str) -> None:
+def publish_file(path: Path, content: Content, *, slice_id: int, kind: str, month: date, revision: str) -> None:
     """A file that was read back gets its manifest and its name."""
     manifest = {
         "slice": slice_id,

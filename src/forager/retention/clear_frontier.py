@@ -15,9 +15,9 @@ from forager.domains.lookup import known_name
 from forager.domains.repair import Less
 from forager.frontier import purge as frontier
 from forager.images import purge as images
-from forager.retention.archive import alone
-from forager.retention.fence import fenced, portion
-from forager.retention.purge import REASON_CODE, Purged
+from forager.retention.archive import lock_archive
+from forager.retention.claim_block import fenced, purge_transaction
+from forager.retention.purge import REASON_CODE, PurgeResult
 from forager.retention.purge_record import PurgeOrder, Record, on_record
 from forager.storage import store as bodies
 
@@ -27,14 +27,17 @@ DOMAINS_AT_ONCE = 100
 """That are fenced off together: each wait for workers is one for all of them."""
 
 
-async def clear_frontier(conn: Any, order: PurgeOrder, *, domain: str | None = None) -> Purged:
+async def clear_frontier(conn: Any, order: PurgeOrder, *, domain: str | None = None) -> PurgeResult:
     """Of one domain, or of all. Opens its own transactions; stopped, the same order goes on."""
     name = await known_name(conn, domain)
-    cleared = Purged("frontier", f"the frontier of {name or 'all domains'}")
+    cleared = PurgeResult("frontier", f"the frontier of {name or 'all domains'}")
     if order.is_trial:
         cleared.counts.update(dict(await conn.fetchrow(SQL["count_waiting"], name)))
         return cleared
-    async with alone(conn), on_record(conn, order, "frontier.clear", what="pages", subject=cleared.subject) as record:
+    async with (
+        lock_archive(conn),
+        on_record(conn, order, "frontier.clear", what="pages", subject=cleared.subject) as record,
+    ):
         last = 0
         while rows := await conn.fetch(SQL["next_frontiers"], name, last, DOMAINS_AT_ONCE):
             async with fenced(conn, [row["id"] for row in rows]):
@@ -45,28 +48,30 @@ async def clear_frontier(conn: Any, order: PurgeOrder, *, domain: str | None = N
     return cleared
 
 
-async def _clear(conn: Any, domain: Any, record: Record, cleared: Purged, order: PurgeOrder) -> None:
+async def _clear(conn: Any, domain: Any, record: Record, cleared: PurgeResult, order: PurgeOrder) -> None:
     domain_id, name = domain["id"], domain["name"]
     last, taken = 0, 0
     while pages := [row["id"] for row in await conn.fetch(SQL["find_waiting"], domain_id, last, PAGES_AT_ONCE)]:
-        async with portion(conn, name):
+        async with purge_transaction(conn, name):
             await _take(conn, domain_id, pages, record, cleared)
         last, taken = pages[-1], taken + len(pages)
     if not taken:
         return
     cleared.counts["domains"] += 1
     async with conn.transaction():
-        free = await repair.hold_unleased(conn, [domain_id])
+        free = await repair.lock_free_domains(conn, [domain_id])
         await sign_moves(conn, by=order.by, reason_code=REASON_CODE, reason=order.reason)
-        await repair.mend_states(conn, free, refresh_every_s=order.refresh_every_s, refused_rest_s=order.refused_rest_s)
+        await repair.repair_states(
+            conn, free, refresh_every_s=order.refresh_every_s, refused_rest_s=order.refused_rest_s
+        )
 
 
-async def _take(conn: Any, domain_id: int, pages: list[int], record: Record, cleared: Purged) -> None:
+async def _take(conn: Any, domain_id: int, pages: list[int], record: Record, cleared: PurgeResult) -> None:
     dropped = await images.drop_images(conn, domain_id, pages)
     taken = await frontier.delete_pages(conn, pages)
     here = Less(domain_id, taken.known, taken.waiting, dropped.shown, dropped.stored[domain_id])
     others = [Less(other, stored=stored) for other, stored in dropped.stored.items() if other != domain_id]
-    await repair.decrement_counters(conn, [here, *others])
+    await repair.reduce_counters(conn, [here, *others])
     if taken.bodies:
         await bodies.drop_unused(conn, taken.bodies)
     counts = Counter(pages=len(pages), tasks=taken.closed + taken.open)

@@ -41,17 +41,17 @@ def name_of(day: date, number: int = 1) -> str:
     return f"{KIND}/{day:%Y-%m}/{KIND}-{day}{ending}.json.gz"
 
 
-async def keep_minutes(conn: Any, folder: Path, *, after_days: int) -> int:
+async def archive_minute_stats(conn: Any, folder: Path, *, after_days: int) -> int:
     """Write down all that `series.roll_up` would take in now; call both in one snapshot. Answers how many days."""
     days = await series.old_days(conn, after_days=after_days)
     for day in days:
-        minutes = await series.list_minutes(conn, day)
+        minutes = await series.list_minute_rows(conn, day)
         await asyncio.to_thread(write, folder, day, minutes)
     return len(days)
 
 
 def write(folder: Path, day: date, minutes: Minutes) -> Path:
-    path = _place(folder, day, minutes)
+    path = _find_path(folder, day, minutes)
     document = {"day": day.isoformat(), "forager": __version__, "series": minutes}
     with translate_errors(path, ADVICE):
         make_folder(path.parent)
@@ -86,11 +86,11 @@ async def missing_days(conn: Any, folder: Path, month: date | None = None) -> li
     """Days whose minutes left the database, without a file; those of months that were purged are not missed."""
     there = {each.day for each in await asyncio.to_thread(find, folder, month)}
     purged = {row["month"] for row in await conn.fetch(PURGES["purged_months"])}
-    days = [day for day in await series.days_so_far(conn) if month in {None, day.replace(day=1)}]
+    days = [day for day in await series.list_rolled_days(conn) if month in {None, day.replace(day=1)}]
     return [day for day in days if day not in there and f"{day:%Y-%m}" not in purged]
 
 
-def _place(folder: Path, day: date, minutes: Minutes) -> Path:
+def _find_path(folder: Path, day: date, minutes: Minutes) -> Path:
     """The first file of that day that is not there, or that holds nothing but these minutes."""
     number = 1
     while True:

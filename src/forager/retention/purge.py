@@ -25,10 +25,10 @@ from forager.frontier import purge as frontier
 from forager.images import purge as images
 from forager.images.purge import Dropped
 from forager.retention import archive as cold
-from forager.retention import archive_copies as cold_copies
 from forager.retention import archive_file as cold_file
+from forager.retention import archive_upload as cold_copies
 from forager.retention import minute_archive as cold_stats
-from forager.retention.fence import fenced, portion
+from forager.retention.claim_block import fenced, purge_transaction
 from forager.retention.purge_record import SQL, PurgeOrder, Record, on_record
 from forager.storage import store as bodies
 from forager.storage.bucket_folder import BucketFolder
@@ -39,14 +39,14 @@ REASON_CODE = "purge"
 
 
 @dataclass(slots=True)
-class Purged:
+class PurgeResult:
     what: str
     subject: str
     counts: Counter[str] = field(default_factory=Counter)
     keys: list[str] = field(default_factory=list)
     """Files of images that nobody refers to any more."""
 
-    def told_by(self, record: Record) -> "Purged":
+    def with_counts(self, record: Record) -> "PurgeResult":
         """With what really went."""
         self.counts = record.counts
         return self
@@ -57,33 +57,33 @@ async def has_history(conn: Any, domain: str) -> bool:
     return await frontier.has_history(conn, await _known(conn, domain))
 
 
-async def purge_domain(conn: Any, name: str, order: PurgeOrder) -> Purged:
+async def purge_domain(conn: Any, name: str, order: PurgeOrder) -> PurgeResult:
     """A domain with everything that is known of it. Found again by a link, it is new."""
     known = await _known(conn, name)
-    purged = Purged("domain", known)
+    purged = PurgeResult("domain", known)
     if order.is_trial:
         return await _try_pages(conn, known, None, purged)
-    async with cold.alone(conn):
+    async with cold.lock_archive(conn):
         domain_id = (await _hold(conn, known)).id
         async with (
             on_record(conn, order, "domain.purge", what=purged.what, subject=known) as record,
             fenced(conn, [domain_id]),
         ):
             await _take_pages(conn, domain_id, purged, record, name=known)
-            async with portion(conn, known):
+            async with purge_transaction(conn, known):
                 await _leave(conn, domain_id, purged)
-    return purged.told_by(record)
+    return purged.with_counts(record)
 
 
-async def purge_pages(conn: Any, name: str, text: str, order: PurgeOrder) -> Purged:
+async def purge_pages(conn: Any, name: str, text: str, order: PurgeOrder) -> PurgeResult:
     """Pages of a domain whose URL contains a text. Found again by a link, they are new."""
     if not text:
         raise UsageError("Say which pages: a part of their URLs. `forager purge domain` takes all of them.")
     known = await _known(conn, name)
-    purged = Purged("pages", f"{known} {text}")
+    purged = PurgeResult("pages", f"{known} {text}")
     if order.is_trial:
         return await _try_pages(conn, known, text, purged)
-    async with cold.alone(conn):
+    async with cold.lock_archive(conn):
         domain_id = (await _hold(conn, known)).id
         async with (
             on_record(conn, order, "page.purge", what=purged.what, subject=purged.subject) as record,
@@ -91,10 +91,10 @@ async def purge_pages(conn: Any, name: str, text: str, order: PurgeOrder) -> Pur
         ):
             await _take_pages(conn, domain_id, purged, record, name=known, text=text)
             await _repair(conn, domain_id, order)
-    return purged.told_by(record)
+    return purged.with_counts(record)
 
 
-async def purge_tasks(conn: Any, before: datetime, name: str | None, order: PurgeOrder) -> Purged:
+async def purge_tasks(conn: Any, before: datetime, name: str | None, order: PurgeOrder) -> PurgeResult:
     """History that ended before a moment; the last word on each page stays. A crawl may go on meanwhile."""
     known = await known_name(conn, name)
     if before > await conn.fetchval(SQL["yesterday"]):
@@ -102,12 +102,12 @@ async def purge_tasks(conn: Any, before: datetime, name: str | None, order: Purg
             "History of today and yesterday stays: it is still added up. Choose an earlier day.", field="before"
         )
     domain_id = (await conn.fetchrow(LOOK["find_domain"], known))["id"] if known else None
-    purged = Purged("tasks", f"before {before:%Y-%m-%d %H:%M} UTC" + (f" of {known}" if known else ""))
+    purged = PurgeResult("tasks", f"before {before:%Y-%m-%d %H:%M} UTC" + (f" of {known}" if known else ""))
     if order.is_trial:
         purged.counts["tasks"] = await frontier.count_history(conn, before, domain_id)
         return purged
     async with (
-        cold.alone(conn),
+        cold.lock_archive(conn),
         on_record(conn, order, "task.purge", what=purged.what, subject=purged.subject) as record,
     ):
         gone, last = 1, 0
@@ -115,16 +115,16 @@ async def purge_tasks(conn: Any, before: datetime, name: str | None, order: Purg
             async with conn.transaction():
                 gone, last = await frontier.delete_history(conn, before, domain_id, after=last, limit=TASKS_AT_ONCE)
                 await record.count(conn, Counter(tasks=gone), closed=gone)
-    return purged.told_by(record)
+    return purged.with_counts(record)
 
 
 async def purge_cold(
     conn: Any, folder: Path, month: date, order: PurgeOrder, *, copies: BucketFolder | None = None
-) -> Purged:
+) -> PurgeResult:
     """The cold files of a month, with their copies. What counters need of their visits stays."""
-    purged = Purged("cold", f"{month:%Y-%m}")
-    async with cold.alone(conn):
-        slices = [each for each in await history.read_slices(conn, month) if each.status == "moved"]
+    purged = PurgeResult("cold", f"{month:%Y-%m}")
+    async with cold.lock_archive(conn):
+        slices = [each for each in await history.list_parts(conn, month) if each.status == "moved"]
         stats = cold_stats.find(folder, month)
         if not slices and not stats:
             raise NotFoundError(f"Nothing of {month:%Y-%m} is in cold files; `forager archive list` says what is.")
@@ -144,7 +144,7 @@ async def purge_cold(
                 cold_file.discard(folder / name)
             if copies is not None:
                 await asyncio.to_thread(cold_copies.discard, copies, names)
-    return purged.told_by(record)
+    return purged.with_counts(record)
 
 
 async def list_purges(conn: Any, *, limit: int, before: int | None = None) -> list[dict[str, Any]]:
@@ -156,26 +156,26 @@ async def list_purges(conn: Any, *, limit: int, before: int | None = None) -> li
 # Pages --------------------------------------------------------------------------------------------------------------
 
 
-async def _try_pages(conn: Any, name: str, text: str | None, purged: Purged) -> Purged:
+async def _try_pages(conn: Any, name: str, text: str | None, purged: PurgeResult) -> PurgeResult:
     domain_id: int = (await conn.fetchrow(LOOK["find_domain"], name))["id"]
     purged.counts.update(await frontier.count_pages(conn, domain_id, text))
     return purged
 
 
 async def _take_pages(
-    conn: Any, domain_id: int, purged: Purged, record: Record, *, name: str, text: str | None = None
+    conn: Any, domain_id: int, purged: PurgeResult, record: Record, *, name: str, text: str | None = None
 ) -> None:
     last = 0
     while page_ids := await frontier.find_pages(conn, domain_id, text, after=last, limit=PAGES_AT_ONCE):
-        async with portion(conn, name):
+        async with purge_transaction(conn, name):
             await _take(conn, domain_id, page_ids, purged, record)
         last = page_ids[-1]
 
 
-async def _take(conn: Any, domain_id: int, page_ids: list[int], purged: Purged, record: Record) -> None:
+async def _take(conn: Any, domain_id: int, page_ids: list[int], purged: PurgeResult, record: Record) -> None:
     dropped = await images.drop_images(conn, domain_id, page_ids)
     taken = await frontier.delete_pages(conn, page_ids)
-    await repair.decrement_counters(conn, _less(domain_id, dropped, known=taken.known, waiting=taken.waiting))
+    await repair.reduce_counters(conn, _less(domain_id, dropped, known=taken.known, waiting=taken.waiting))
     unused = await bodies.drop_unused(conn, taken.bodies) if taken.bodies else []
     purged.keys += dropped.keys
     counts = Counter(
@@ -194,9 +194,9 @@ def _less(domain_id: int, dropped: Dropped, *, known: int = 0, waiting: int = 0)
     return [here, *(Less(other, stored=stored) for other, stored in dropped.stored.items() if other != domain_id)]
 
 
-async def _leave(conn: Any, domain_id: int, purged: Purged) -> None:
+async def _leave(conn: Any, domain_id: int, purged: PurgeResult) -> None:
     dropped = await images.leave_domain(conn, domain_id)
-    await repair.decrement_counters(conn, _less(domain_id, dropped))
+    await repair.reduce_counters(conn, _less(domain_id, dropped))
     await repair.remove(conn, domain_id)
     await cache_namespace.end(conn)
     purged.keys += dropped.keys
@@ -205,9 +205,11 @@ async def _leave(conn: Any, domain_id: int, purged: Purged) -> None:
 async def _repair(conn: Any, domain_id: int, order: PurgeOrder) -> None:
     """A domain without a page that waits is exhausted."""
     async with conn.transaction():
-        held = await repair.hold_unleased(conn, [domain_id])
+        held = await repair.lock_free_domains(conn, [domain_id])
         await sign_moves(conn, by=order.by, reason_code=REASON_CODE, reason=order.reason)
-        await repair.mend_states(conn, held, refresh_every_s=order.refresh_every_s, refused_rest_s=order.refused_rest_s)
+        await repair.repair_states(
+            conn, held, refresh_every_s=order.refresh_every_s, refused_rest_s=order.refused_rest_s
+        )
 
 
 async def _known(conn: Any, name: str) -> str:

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Sequence
 
 from forager import clock
-from forager.accounts.identity import Who
+from forager.accounts.identity import Identity
 from forager.config.settings import Settings
 from forager.retention.purge_record import PurgeOrder
-from forager.storage.factory import place_of
+from forager.storage.factory import get_location
 
 
-def order_of(settings: Settings, *, who: Who, reason: str, is_trial: bool) -> PurgeOrder:
+def order_of(settings: Settings, *, who: Identity, reason: str, is_trial: bool) -> PurgeOrder:
     return PurgeOrder(
         who,
         reason,
@@ -24,4 +24,4 @@ def order_of(settings: Settings, *, who: Who, reason: str, is_trial: bool) -> Pu
 async def delete_files(settings: Settings, keys: Sequence[str]) -> None:
     """Files of images; snapshots go with their own duty."""
     if keys:
-        await asyncio.to_thread(place_of(settings).delete, keys, unless_since=clock.now())
+        await asyncio.to_thread(get_location(settings).delete, keys, unless_since=clock.now())

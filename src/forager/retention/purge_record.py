@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forager.accounts import audit
-from forager.accounts.identity import Who
+from forager.accounts.identity import Identity
 from forager.db import statements
 
 SQL = statements.load("forager.retention", "purges.sql")
@@ -19,7 +19,7 @@ SQL = statements.load("forager.retention", "purges.sql")
 
 @dataclass(frozen=True, slots=True)
 class PurgeOrder:
-    who: Who
+    who: Identity
     reason: str
     is_trial: bool
     dead_after_s: float

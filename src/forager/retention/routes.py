@@ -5,16 +5,16 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from forager.accounts.identity import Who
+from forager.accounts.identity import Identity
 from forager.api import paging
 from forager.api.access import Admin, User, forbidden
+from forager.api.database import exclusive_request, extend_timeout, get_forager, look, snapshot
+from forager.api.errors import responses
 from forager.api.paging import Listed, Paged
-from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, DryRun, Limit, Name, PathName, Reason, Text
-from forager.api.work import alone, get_forager, lengthen, look, snapshot
 from forager.errors import ConflictError, UsageError
-from forager.frontier.history import Planned
+from forager.frontier.history import ArchivePlan
 from forager.retention import archive as cold
 from forager.retention import clear_frontier as clear
 from forager.retention import purge
@@ -37,10 +37,10 @@ async def list_cold(request: Request, _who: User) -> Response:
         return listed(await cold.list_archive_parts(conn))
 
 
-@router.get("/api/storage/retention", response_model=Listed[Planned], responses=responses())
+@router.get("/api/storage/retention", response_model=Listed[ArchivePlan], responses=responses())
 async def plan_retention(request: Request, _who: User) -> Response:
     """What would leave for cold files now. Moves nothing."""
-    async with alone(request), snapshot(request, REPORT_S) as conn:
+    async with exclusive_request(request), snapshot(request, REPORT_S) as conn:
         return listed(await cold.plan(conn, retention_of(get_forager(request).settings)))
 
 
@@ -118,13 +118,13 @@ async def purge_domain(
     )
 
 
-async def _require_reason(conn: Any, who: Who, reason: str, history_of: str | None) -> None:
+async def _require_reason(conn: Any, who: Identity, reason: str, history_of: str | None) -> None:
     """Clearing the frontier needs a reason. So does deleting visits, which prove what Forager did: only who may manage
     accounts, too, does that."""
     if history_of is not None:
         if not await purge.has_history(conn, history_of):
             return
-        if not who.may_manage:
+        if not who.can_manage:
             raise forbidden("Deleting history needs a token of scope admin")
     if not reason.strip():
         raise UsageError("Say why: what is deleted is gone for good, and the record shows the reason.", field="reason")
@@ -142,9 +142,9 @@ async def _purge(
 ) -> Response:
     """A trial has to understand the order first. It works in many transactions, and keeps its own record."""
     settings = get_forager(request).settings
-    async with alone(request), look(request, LONGEST_S) as conn:
+    async with exclusive_request(request), look(request, LONGEST_S) as conn:
         async with conn.transaction(readonly=True):
-            await lengthen(request, conn, REPORT_S)
+            await extend_timeout(request, conn, REPORT_S)
             done = await work(conn, order_of(settings, who=who, reason=reason, is_trial=True))
         if not dry_run:
             await _require_reason(conn, who, reason, history_of)

@@ -61,5 +61,5 @@ async def move_old(conn: Any, settings: Settings) -> str:
     return f"{things(moved.rows, 'row')} moved to {things(moved.slices, 'cold file')}{finished}{copied}"
 
 
-async def keep_minutes(conn: Any, after_days: int, *, settings: Settings) -> int:
-    return await cold_stats.keep_minutes(conn, cold_folder(settings), after_days=after_days)
+async def archive_minute_stats(conn: Any, after_days: int, *, settings: Settings) -> int:
+    return await cold_stats.archive_minute_stats(conn, cold_folder(settings), after_days=after_days)

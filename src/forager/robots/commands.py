@@ -35,7 +35,7 @@ def robots(
     settings = begin()
     name = agent or settings.politeness.robots_agent
     if file is not None:
-        answer = {"source": str(file), **judge(bytes_of(file), name, url)}
+        answer = {"source": str(file), **check_url(bytes_of(file), name, url)}
     else:
         import asyncio
 
@@ -44,7 +44,7 @@ def robots(
     output.write_json(answer)
 
 
-def judge(text: bytes | str, agent: str, url: str) -> dict[str, Any]:
+def check_url(text: bytes | str, agent: str, url: str) -> dict[str, Any]:
     """The URL as it was written: robots.txt rules are about the characters that are sent."""
     from forager.robots.rules import parse
 
@@ -70,7 +70,7 @@ async def _check_site_robots(settings: "Settings", agent: str, url: str) -> dict
     from forager.politeness.guard import guard_from_settings as guard_of
     from forager.politeness.proxy_rule import proxy_rule
     from forager.proxies.client import open_proxied_client
-    from forager.robots.fetch import ask_robots, at_once
+    from forager.robots.fetch import at_once, fetch_robots
     from forager.urls.domain import origin_of
 
     origin = origin_of(url)
@@ -87,9 +87,9 @@ async def _check_site_robots(settings: "Settings", agent: str, url: str) -> dict
         open_proxied_client(settings, client, "robots") as ways,
     ):
         try:
-            copy = await ask_robots(ways, 0, origin, ttl_s=settings.politeness.robots_ttl, turn=at_once, waits_s=())
+            copy = await fetch_robots(ways, 0, origin, ttl_s=settings.politeness.robots_ttl, turn=at_once, waits_s=())
             text, status_code, error = copy.text, copy.status_code, copy.error
         except AddressBlockedError as refusal:
             text, status_code, error = None, None, str(refusal)
-    found = {"source": f"{origin}/robots.txt", "status_code": status_code, **judge(text or "", agent, url)}
+    found = {"source": f"{origin}/robots.txt", "status_code": status_code, **check_url(text or "", agent, url)}
     return found | ({"allowed": False, "error": error} if error else {})

@@ -65,7 +65,7 @@ MOST_SITEMAPS = 100
 """Kept of one file; some name every one of thousands, and the rest is still in its text."""
 
 
-async def ask_robots(
+async def fetch_robots(
     client: RobotsClient,
     domain_id: int,
     origin: str,

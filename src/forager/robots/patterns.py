@@ -57,7 +57,7 @@ class Pattern:
 def compile_pattern(text: str, *, opens_query: bool = False) -> Pattern:
     """From a rule's value whose octets outside ASCII are already escaped."""
     body = text.removesuffix("$")
-    pieces = [spell(piece) for piece in body.split("*")]
+    pieces = [normalize_path(piece) for piece in body.split("*")]
     return Pattern(
         head=pieces[0],
         middle=tuple(piece for piece in pieces[1:-1] if piece),
@@ -85,7 +85,7 @@ def escape_octets(raw: bytes) -> str:
     return ESCAPE.sub(lambda match: SPELLINGS[match.group()], text) if "%" in text else text
 
 
-def spell(text: str) -> str:
+def normalize_path(text: str) -> str:
     """The one spelling in which rules and paths are compared. A literal `*` or `$` is an escape here."""
     return TO_SPELL.sub(_encode_match, text)
 
@@ -94,7 +94,7 @@ def path_of(url: str) -> str:
     """Path and query of a URL, spelled for comparing."""
     match = AUTHORITY.match(url)
     rest = (url[match.end() :] if match else url).partition("#")[0]
-    return spell(rest if rest.startswith("/") else "/" + rest)
+    return normalize_path(rest if rest.startswith("/") else "/" + rest)
 
 
 def open_query(text: str) -> str:

@@ -19,7 +19,7 @@ RobotsPolicy = Literal["parse", "allow_all", "unreachable"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RobotsDecision:
     """The answer and the line that gave it, for people who ask why."""
 
     allowed: bool
@@ -37,12 +37,12 @@ class Rules:
 
     def __init__(self, group: str | None, lines: list[RuleLine], crawl_delay_s: float | None) -> None:
         self.crawl_delay_s = crawl_delay_s
-        self._otherwise = Verdict(allowed=True, group=group)
+        self._otherwise = RobotsDecision(allowed=True, group=group)
         self._ordered = sorted(_compile(group, lines), key=_most_specific_first)
         self._opens_query = any(pattern.opens_query for pattern, _ in self._ordered)
         self.denies_all = _denies_all(self._ordered)
 
-    def verdict(self, url: str) -> Verdict:
+    def verdict(self, url: str) -> RobotsDecision:
         if not self._ordered:
             return self._otherwise
         path = path_of(url)
@@ -65,7 +65,7 @@ class Robots:
     delay_groups: tuple[Group, ...] = field(default=(), repr=False)
     _compiled: dict[str, Rules] = field(default_factory=dict, repr=False, compare=False)
 
-    def verdict(self, agent: str, url: str) -> Verdict:
+    def verdict(self, agent: str, url: str) -> RobotsDecision:
         return self.rules_for(agent).verdict(url)
 
     def rules_for(self, agent: str) -> Rules:
@@ -116,25 +116,25 @@ def trusted_s(ttl_s: float, delay_s: float) -> float:
     return max(ttl_s, min(TURNS_TRUSTED * delay_s, LONGEST_TRUST_S), 2 * delay_s)
 
 
-def _compile(group: str | None, lines: list[RuleLine]) -> Iterator[tuple[Pattern, Verdict]]:
+def _compile(group: str | None, lines: list[RuleLine]) -> Iterator[tuple[Pattern, RobotsDecision]]:
     for line in lines:
         text = escape_octets(line.value)
         # `Disallow:` with nothing after it forbids nothing. A value that starts otherwise can match no path.
         if not text.startswith(("/", "*")):
             continue
         word = "Allow" if line.is_allow else "Disallow"
-        verdict = Verdict(line.is_allow, f"{word}: {show(line.value)}", line.line, group)
+        verdict = RobotsDecision(line.is_allow, f"{word}: {show(line.value)}", line.line, group)
         for pattern in compile_variants(text, is_allow=line.is_allow):
             yield pattern, verdict
 
 
-def _most_specific_first(rule: tuple[Pattern, Verdict]) -> tuple[int, bool]:
+def _most_specific_first(rule: tuple[Pattern, RobotsDecision]) -> tuple[int, bool]:
     """Longest first; of equals the allowing one."""
     pattern, verdict = rule
     return -pattern.octets, not verdict.allowed
 
 
-def _denies_all(ordered: list[tuple[Pattern, Verdict]]) -> bool:
+def _denies_all(ordered: list[tuple[Pattern, RobotsDecision]]) -> bool:
     """Whether a rule for everything forbids, and no allowing rule is specific enough to open a hole in it."""
     for pattern, verdict in ordered:
         if verdict.allowed and pattern.head != OWN_PATH:

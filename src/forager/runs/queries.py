@@ -5,7 +5,7 @@ from typing import Any
 from forager.db import statements
 from forager.db.rows import START, Key, Row, as_dicts, parse_json
 from forager.errors import NotFoundError
-from forager.stats.processes import is_gone
+from forager.stats.processes import has_exited
 
 SQL = statements.load("forager.runs")
 
@@ -19,7 +19,7 @@ async def list_runs(conn: Any, after: Key = START, *, status: str | None = None,
 async def _end_if_lost(conn: Any, row: Row) -> Row:
     """A run whose process was killed has stopped, also before anything recorded it."""
     keeper, kept_by = row.pop("keeper"), row.pop("kept_by")
-    if row["status"] == "running" and keeper == "process" and kept_by is not None and is_gone(kept_by):
+    if row["status"] == "running" and keeper == "process" and kept_by is not None and has_exited(kept_by):
         return row | {"status": "stopped", "ended_at": await conn.fetchval(SQL["last_heard_of_run"], row["id"])}
     return row
 

@@ -35,5 +35,5 @@ async def start_refresh(
         delay_s=spec.delay_s if delay_s is None else delay_s,
     )
     run = await stats.start_run(conn, again, by="refresh")
-    await cooldown.adopt_revisitable(conn, run, before=before, names=names)
+    await cooldown.assign_due_revisits(conn, run, before=before, names=names)
     return run, again

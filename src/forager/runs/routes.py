@@ -8,11 +8,11 @@ from pydantic import Field
 
 from forager.api import paging
 from forager.api.access import Admin, Seeding, User
+from forager.api.database import change, get_forager, look, snapshot
+from forager.api.errors import responses
 from forager.api.paging import Paged
-from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.types import LARGEST_ID, After, Body, Flag, Limit, Number, PathId, Text, Url, Whole
-from forager.api.work import change, get_forager, look, snapshot
 from forager.errors import BadUrlError, NotFoundError, UsageError
 from forager.runs import queries as run_queries
 from forager.runs import service as control
@@ -92,7 +92,7 @@ async def start_run(request: Request, who: Seeding, body: RunOrder) -> Response:
         delay_s=body.delay_s,
     )
     async with look(request) as conn:
-        visited, waiting = await control.foresee(conn, seeds)
+        visited, waiting = await control.preview_seeds(conn, seeds)
     ordered = {"run": None, "seeds": seeds, "visited": visited, "waiting": waiting, "dry_run": body.dry_run}
     if body.dry_run:
         return reply(ordered, 201)

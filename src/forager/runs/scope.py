@@ -8,15 +8,15 @@ from forager.db.database import Database
 from forager.domains import store as domains
 from forager.engine.transaction_retry import in_transaction
 from forager.links.name_set import MutableNameSet, NameSet, hash_name
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.runs.models import RunSpec, Scope
 
 
-async def read_reach(database: Database, run: int, spec: RunSpec) -> Reach:
+async def read_reach(database: Database, run: int, spec: RunSpec) -> CrawlScope:
     if spec.is_standing:
-        return Reach.of(spec, domains=await in_transaction(database, _read_known))
+        return CrawlScope.of(spec, domains=await in_transaction(database, _read_known))
     if not spec.is_long or spec.scope is Scope.ANY:
-        return Reach.of(spec)
+        return CrawlScope.of(spec)
     is_wide = spec.scope is Scope.DOMAIN
 
     async def read_names(conn: Any) -> NameSet:
@@ -26,7 +26,7 @@ async def read_reach(database: Database, run: int, spec: RunSpec) -> Reach:
         return NameSet(hashes)
 
     names = await in_transaction(database, read_names)
-    return Reach.of(spec, parents=names) if is_wide else Reach.of(spec, domains=names)
+    return CrawlScope.of(spec, parents=names) if is_wide else CrawlScope.of(spec, domains=names)
 
 
 async def _read_known(conn: Any) -> MutableNameSet:

@@ -23,14 +23,14 @@ def continuous_spec(*, max_depth: int) -> RunSpec:
 async def order_run(conn: Any, spec: RunSpec, *, by: str, is_scored: bool = True) -> int:
     """The number of a run that begins as soon as a foreman hears of it."""
     run = await start_run(conn, spec, by=by, is_scored=is_scored)
-    await stats.entrust_run(conn, run)
+    await stats.assign_run(conn, run)
     return run
 
 
 async def stop_run(conn: Any, run: int) -> None:
     """Its workers finish what is open, and it is over. Asking twice changes nothing."""
     await check_run_exists(conn, run)
-    if not await stats.ask_run_to_stop(conn, run):
+    if not await stats.request_stop(conn, run):
         raise ConflictError(
             f"Run {run} cannot be stopped from here: it is over, or belongs to a `forager crawl`, which Ctrl-C stops.",
             "run_not_stoppable",
@@ -42,7 +42,7 @@ async def drops(conn: Any, run: int) -> dict[str, int]:
     return await stats.read_drops(conn, run)
 
 
-async def foresee(conn: Any, seeds: Sequence[str]) -> tuple[list[str], int]:
+async def preview_seeds(conn: Any, seeds: Sequence[str]) -> tuple[list[str], int]:
     """Returns the seeds that were read before, which a run does not visit again, and how many pages wait in the domains
     of all of them."""
     names = [domain_of(seed) for seed in seeds]

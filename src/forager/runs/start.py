@@ -9,7 +9,7 @@ from typing import Any
 
 from forager.domains import store as domains
 from forager.frontier import store as frontier
-from forager.frontier.enqueue import EnqueueResult, learn
+from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.links.models import Discovery
 from forager.runs.models import RunSpec, Scope
 from forager.seeds.found import Seed
@@ -26,11 +26,11 @@ async def start_run(
     and were found in a list that `source` names."""
     run = await stats.start_run(conn, spec, by=by)
     from_list = {seed.url for seed in listed}
-    await plant(conn, tuple(seed for seed in spec.seeds if seed not in from_list), run=run, by=by)
+    await add_seeds(conn, tuple(seed for seed in spec.seeds if seed not in from_list), run=run, by=by)
     if listed:
         await add_seed_list(conn, listed, source=source, run=run, is_scored=is_scored)
     await allow_networks(conn, spec, map(domain_of, spec.seeds), by=by)
-    await adopt(conn, spec, map(domain_of, spec.seeds), run=run)
+    await assign_domains(conn, spec, map(domain_of, spec.seeds), run=run)
     return run
 
 
@@ -40,16 +40,16 @@ async def allow_networks(conn: Any, spec: RunSpec, names: Iterable[str], *, by: 
     if not spec.allow_networks:
         return
     ids = await domains.allow_networks(conn, sorted(set(names)), spec.allow_networks)
-    await domains.count_reopened(conn, await frontier.reopen_rejected(conn, ids, by=by))
+    await domains.update_requeue_counts(conn, await frontier.requeue_rejected(conn, ids, by=by))
 
 
 async def prepare_run(conn: Any, spec: RunSpec, named: tuple[str, ...], *, by: str) -> int:
     """A run with more seeds than fit in one transaction. It counts as stopped until all are planted."""
     run = await stats.start_run(conn, spec, by=by)
     await stats.end_run(conn, run, "stopped")
-    await plant(conn, named, run=run, by=by)
+    await add_seeds(conn, named, run=run, by=by)
     await allow_networks(conn, spec, map(domain_of, named), by=by)
-    await adopt(conn, spec, map(domain_of, named), run=run)
+    await assign_domains(conn, spec, map(domain_of, named), run=run)
     return run
 
 
@@ -64,20 +64,20 @@ async def add_seed_batch(
         case Scope.ANY:
             pass  # all at once, when the run is opened
         case Scope.DOMAIN:
-            await adopt(conn, spec, (domain_of(seed.url) for seed in seeds), run=run)
+            await assign_domains(conn, spec, (domain_of(seed.url) for seed in seeds), run=run)
         case _:
-            await adopt(conn, spec, planted.known, run=run)
+            await assign_domains(conn, spec, planted.known, run=run)
     return planted
 
 
 async def open_run(conn: Any, spec: RunSpec, *, run: int) -> None:
     """All seeds of a prepared run are planted; `spec` knows now how many they were."""
     if spec.scope is Scope.ANY:
-        await adopt(conn, spec, (), run=run)
+        await assign_domains(conn, spec, (), run=run)
     await stats.open_run(conn, run, spec)
 
 
-async def plant(conn: Any, seeds: tuple[str, ...], *, run: int, by: str) -> None:
+async def add_seeds(conn: Any, seeds: tuple[str, ...], *, run: int, by: str) -> None:
     """Seeds are pages at depth 0 and of the highest priority, also those that were known before."""
     links = [Discovery(url, url_key(url), domain_of(url), 0, 0, "", "seed") for url in seeds]
     learned = EnqueueResult()
@@ -86,20 +86,20 @@ async def plant(conn: Any, seeds: tuple[str, ...], *, run: int, by: str) -> None
         await domains.add_domains(conn, bases, source="seed", run=run)
         return await domains.find_domains(conn, bases)
 
-    await learn(conn, learned, {link.key: link for link in links}, find_or_add, are_seeds=True)
+    await enqueue(conn, learned, {link.key: link for link in links}, find_or_add, are_seeds=True)
     await domains.count_discovered(conn, learned.new, run=run)
     pages = list(learned.page_ids.values())
     await frontier.mark_seeds(conn, pages)
-    await frontier.hurry_tasks(conn, pages)
-    await domains.count_reopened(conn, await frontier.reopen_pages(conn, pages, by=by))
+    await frontier.run_tasks_now(conn, pages)
+    await domains.update_requeue_counts(conn, await frontier.requeue_pages(conn, pages, by=by))
     if learned.nearer:
-        await frontier.relax_depths(conn, learned.nearer)
+        await frontier.update_depths(conn, learned.nearer)
     await domains.wake_unreachable(conn, sorted({link.domain for link in links}))
 
 
-async def adopt(conn: Any, spec: RunSpec, domain_names: Iterable[str], *, run: int) -> None:
+async def assign_domains(conn: Any, spec: RunSpec, domain_names: Iterable[str], *, run: int) -> None:
     """The run takes these domains, and those its scope adds to them."""
     names = sorted(set(domain_names))
     parents = sorted({registrable(name) for name in names}) if spec.scope is Scope.DOMAIN else []
     everything = spec.scope is Scope.ANY or spec.is_all_domains
-    await domains.adopt_domains(conn, run, names=names, parents=parents, everything=everything)
+    await domains.assign_domains(conn, run, names=names, parents=parents, everything=everything)

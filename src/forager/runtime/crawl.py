@@ -73,7 +73,7 @@ async def crawl(
     await in_transaction(database, partial(note_start, run=run, spec=spec, by=by))
     if holders := await in_transaction(database, partial(stats.read_holders, run=run, limit=HOLDERS_SHOWN)):
         on_held(holders)
-    return await carry_out(forager, run, spec, workers=workers, on_progress=on_progress, stop=stop)
+    return await execute_run(forager, run, spec, workers=workers, on_progress=on_progress, stop=stop)
 
 
 async def note_start(conn: Any, *, run: int, spec: RunSpec, by: str, again: int | None = None) -> None:
@@ -82,7 +82,7 @@ async def note_start(conn: Any, *, run: int, spec: RunSpec, by: str, again: int 
     await audit.note(conn, operator(by), "run.start", kind="run", object_id=run, details=told)
 
 
-async def carry_out(
+async def execute_run(
     forager: Forager,
     run: int,
     spec: RunSpec,
@@ -111,13 +111,13 @@ async def carry_out(
     async with _scheduler(forager, stop) if runs_jobs else contextlib.nullcontext():
         is_fine = await supervisor.run(workers)
     await put_right()
-    was_stopped = stop.asked or await in_transaction(database, partial(stats.were_all_sent_away, run=run))
+    was_stopped = stop.asked or await in_transaction(database, partial(stats.are_all_draining, run=run))
     end = RunEnd.STOPPED if was_stopped else RunEnd.FINISHED if is_fine else RunEnd.FAILED
     if not (was_stopped and stays_open()):
         await in_transaction(database, lambda conn: stats.end_run(conn, run, end.value))
     if runs_jobs:
         await _index_pages(forager, stop)
-        await _seal(forager)
+        await _write_digests(forager)
     report = await in_transaction(
         database, partial(read_report, run=run, spec=spec, was_stopped=was_stopped, has_failed=not is_fine)
     )
@@ -164,18 +164,18 @@ async def _index_pages(forager: Forager, stop: StopRequest) -> None:
             while not stop.asked and clock.monotonic() < until:
                 if (await index.index_batch(conn, CONFIGS)).pages < index.PORTION:
                     break
-            await index.tidy(conn)
+            await index.cleanup(conn)
             if forager.settings.search.backend != "postgres":
                 await sync_server(conn, forager.settings, within_s=SEARCHABLE_S)
     except Exception as trouble:  # the pages are safe; that they are not found yet is no reason to fail
         log().warning("pages not indexed", action="index.failed", error=repr(trouble))
 
 
-async def _seal(forager: Forager) -> None:
+async def _write_digests(forager: Forager) -> None:
     """What the crawl wrote is provable from now on; the job `seal` has what is still being written."""
     try:
         async with forager.pool.acquire() as conn:
-            await seals.seal_now(conn, patience_s=SEAL_PATIENCE_S)
+            await seals.write_all_digests(conn, patience_s=SEAL_PATIENCE_S)
     except Exception as trouble:  # nothing is lost by it
         log().warning("history not sealed", action="seal.failed", error=repr(trouble))
 

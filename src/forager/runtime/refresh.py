@@ -13,7 +13,7 @@ from forager.engine.transaction_retry import in_transaction
 from forager.instance import Forager
 from forager.runs.models import Progress, RunReport, RunSpec
 from forager.runs.repeat import start_refresh
-from forager.runtime.crawl import carry_out, note_start
+from forager.runtime.crawl import execute_run, note_start
 from forager.runtime.schedule import run_jobs_once
 from forager.workers.jobs import TakeoverJob
 
@@ -40,12 +40,12 @@ async def refresh(
 ) -> list[RunReport]:
     """Everything that is due; one report for each order of old that is given again."""
     if order.is_now:
-        await in_transaction(forager.database, partial(cooldown.hasten, names=order.names))
+        await in_transaction(forager.database, partial(cooldown.refresh_now, names=order.names))
     await run_jobs_once(forager, [TakeoverJob.name])
     reports: list[RunReport] = []
     while not stop.asked:
         await run_jobs_once(forager, [RefreshJob.name])  # wakes a portion: what is left comes when these are done
-        due = await in_transaction(forager.database, partial(cooldown.find_revisitable, names=order.names))
+        due = await in_transaction(forager.database, partial(cooldown.count_due_revisits, names=order.names))
         done = [await _run_refresh(forager, run, order, on_progress, stop) for run in due if not stop.asked]
         reports += done
         if order.max_pages is not None or not any(report.progress.pages_done for report in done):
@@ -71,7 +71,7 @@ async def _run_refresh(
         return run, spec
 
     run, spec = await in_transaction(forager.database, begin)
-    return await carry_out(forager, run, spec, workers=order.workers, on_progress=on_progress, stop=stop)
+    return await execute_run(forager, run, spec, workers=order.workers, on_progress=on_progress, stop=stop)
 
 
 async def wait_for_due(forager: Forager, *, names: Sequence[str] | None, stop: StopRequest) -> None:

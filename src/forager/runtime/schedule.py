@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from forager import clock
 from forager.accounts.jobs import SessionsJob
 from forager.alerts.jobs import AlertsJob
-from forager.alerts.service import note_absence
+from forager.alerts.service import record_unavailable
 from forager.backup.jobs import BackupJob
 from forager.config.settings import Settings
 from forager.db.cancelled import give_up_if_cancelled
@@ -162,4 +162,4 @@ async def _record_outage(forager: Forager, away_s: float, reason: str | None) ->
     """Afterwards: while the database is unavailable nothing can be written to it. `reason` is why it rejected writes,
     where it responded."""
     async with forager.pool.acquire() as conn, conn.transaction():
-        await note_absence(conn, away_s=away_s, by=ACTOR, reason=reason)
+        await record_unavailable(conn, away_s=away_s, by=ACTOR, reason=reason)

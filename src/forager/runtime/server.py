@@ -74,7 +74,7 @@ def bind_many(host: str, port: int, number: int) -> Iterator[list[socket.socket]
             yield [first]
 
 
-def adopt(fd: int) -> socket.socket:
+def inherit_socket(fd: int) -> socket.socket:
     """One that whoever started us has bound."""
     try:
         listening = socket.socket(fileno=fd)
@@ -95,7 +95,7 @@ def children(settings: Settings, sockets: Sequence[socket.socket]) -> list[Child
     ]
 
 
-async def answers(host: str, port: int, *, within_s: float) -> bool:
+async def is_serving(host: str, port: int, *, within_s: float) -> bool:
     """Whether somebody speaks HTTP there, whatever the status: a socket accepts calls before anybody serves it."""
     try:
         async with asyncio.timeout(within_s):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from forager.accounts import session_cache
-from forager.accounts.limiter import Ledger
+from forager.accounts.limiter import SharedCounter
 from forager.accounts.session_cache import NullCache, SessionCache
 from forager.config.settings import Settings
 from forager.frontier.url_cache import UNSHARED, SharedPages
@@ -44,7 +44,7 @@ class LocalState:
 @dataclass(frozen=True, slots=True)
 class Sharing:
     pages: SharedPages = UNSHARED
-    ledgers: tuple[Ledger, ...] = ()
+    ledgers: tuple[SharedCounter, ...] = ()
     """Asked before the table of the database is."""
     latest: Latest = LocalState()  # noqa: RUF009 (it has no state)
     vouching: SessionCache = NullCache()  # noqa: RUF009 (as above)
@@ -59,13 +59,13 @@ async def open_sharing(settings: Settings, pool: Any) -> AsyncIterator[Sharing]:
         return
     from forager.cache.counts import RedisCounts
     from forager.cache.latest import RedisLatest
-    from forager.cache.namespace import Era
+    from forager.cache.namespace import CacheNamespace
     from forager.cache.server import open_server
     from forager.cache.sessions import RedisSessionCache
     from forager.cache.urls import RedisKnown
 
     async with open_server(settings.redis.url) as server:
-        era = Era(pool)
+        era = CacheNamespace(pool)
         counts, latest = RedisCounts(server, era), RedisLatest(server, era)
         others = RedisSessionCache(server, era, lasts_s=session_cache.REMEMBERED_S)
         yield Sharing(RedisKnown(server, era), (counts,), latest, others, server)

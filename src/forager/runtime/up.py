@@ -19,7 +19,7 @@ import asyncpg
 from forager import clock
 from forager.config.loader import to_environment
 from forager.config.settings import Settings
-from forager.domains.store import adopt_strays
+from forager.domains.store import assign_free_domains
 from forager.engine.child_process import Child
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
@@ -30,10 +30,10 @@ from forager.observe import log
 from forager.runs.models import RunSpec
 from forager.runs.service import continuous_spec
 from forager.runtime import server as serve
-from forager.runtime.crawl import carry_out, recovery
+from forager.runtime.crawl import execute_run, recovery
 from forager.runtime.schedule import run_scheduler
 from forager.stats import store as stats
-from forager.stats.processes import get_process_key, is_gone
+from forager.stats.processes import get_process_key, has_exited
 from forager.stats.store import read_clock
 
 LOOK_EVERY_S = 1.0
@@ -82,14 +82,14 @@ class ProcessSupervisor:
         """Ends when somebody wants to stop and the database does not answer."""
         await self._stop.wait_requested()
         while True:
-            if not await self._answers():
+            if not await self._is_database_up():
                 raise DatabaseUnreachableError(
                     "The database does not answer, so everything was stopped without it: pages that were fetched and "
                     "not written are fetched again by the next `forager up`."
                 )
             await asyncio.sleep(LOOK_EVERY_S)
 
-    async def _answers(self) -> bool:
+    async def _is_database_up(self) -> bool:
         database = self._forager.database
         asking = asyncio.create_task(in_transaction(database, read_clock))
         began, patience_s = clock.monotonic(), RECOVERY_S if database.is_embedded else PATIENCE_S
@@ -171,12 +171,12 @@ class ProcessSupervisor:
 
     async def _hold_run(self, spec: RunSpec) -> int:
         return await in_transaction(
-            self._forager.database, partial(stats.hold_standing_run, spec=spec, by="forager up")
+            self._forager.database, partial(stats.ensure_continuous_run, spec=spec, by="forager up")
         )
 
     async def _assign_domains(self) -> None:
         """All strays, some at a time, so that nobody waits long for a domain."""
-        work = partial(adopt_strays, run=self.run, limit=ADOPTED_AT_ONCE)
+        work = partial(assign_free_domains, run=self.run, limit=ADOPTED_AT_ONCE)
         while await in_transaction(self._forager.database, work) == ADOPTED_AT_ONCE and not self._stop.asked:
             pass
 
@@ -202,7 +202,7 @@ class ProcessSupervisor:
 
     async def _execute_run(self, run: int, spec: RunSpec, stop: StopRequest) -> None:
         try:
-            await carry_out(
+            await execute_run(
                 self._forager,
                 run,
                 spec,
@@ -227,7 +227,7 @@ class ProcessSupervisor:
 
 async def free_orders_of_the_dead(conn: Any) -> None:
     """Runs that foremen of this machine looked after who are no longer there."""
-    orphaned = [(run, keeper) for run, keeper in await stats.kept_orders(conn) if is_gone(keeper)]
+    orphaned = [(run, keeper) for run, keeper in await stats.list_owned_runs(conn) if has_exited(keeper)]
     if orphaned:
         await stats.free_orders(conn, orphaned)
 

@@ -42,18 +42,18 @@ from forager.engine.worker import Services, Worker
 from forager.errors import NotFoundError
 from forager.fetch.browser.factory import browser_limits
 from forager.fetch.client import open_client
+from forager.fetch.connection import ResponseTimeouts
 from forager.fetch.models import Fetched
-from forager.fetch.wire import Patience
-from forager.frontier.models import Trouble
+from forager.frontier.models import DomainFailure
 from forager.images.decode.client import Decoder
 from forager.images.file_storage import ImageStorage
 from forager.images.recorder import ImageRecorder
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.links.select import Selector
-from forager.parsing.memory import keep_freed_memory
+from forager.parsing.memory import disable_memory_trim
 from forager.parsing.models import Reading
 from forager.politeness.guard import AddressGuard
-from forager.politeness.no_delay_hosts import is_unpaced
+from forager.politeness.no_delay_hosts import has_no_delay
 from forager.politeness.proxy_rule import proxy_rule
 from forager.products.recorder import ProductRecorder
 from forager.proxies.worker_pools import ProxyRecorder, WorkerPools
@@ -62,7 +62,7 @@ from forager.runs.scope import read_reach
 from forager.runs.service import continuous_spec
 from forager.runtime.shared_state import open_sharing
 from forager.stats import store as stats
-from forager.storage.factory import open_body_store, place_of
+from forager.storage.factory import get_location, open_body_store
 
 if TYPE_CHECKING:
     from forager.parsing.language import LanguageMemory
@@ -125,7 +125,7 @@ def build_recorders(database: Database, config: WorkerConfig, pools: WorkerPools
 async def _join_continuous_run(settings: Settings, database: Database) -> int:
     """Where no `forager up` has made it yet, we do."""
     spec = continuous_spec(max_depth=settings.crawl.max_depth)
-    return await in_transaction(database, partial(stats.hold_standing_run, spec=spec, by="forager worker"))
+    return await in_transaction(database, partial(stats.ensure_continuous_run, spec=spec, by="forager worker"))
 
 
 def _configure_gc() -> None:
@@ -139,8 +139,8 @@ def _configure_gc() -> None:
 async def preload_parsers(parsers: ParserPool | None) -> AsyncIterator[asyncio.Task[None]]:
     """The language model takes a second to load, while the database is opened. No request leaves before there is
     somebody to read what it brings: pages that wait for that are fetched again when the worker is killed."""
-    keep_freed_memory()
-    warming = asyncio.create_task(parsers.warm_up() if parsers else asyncio.to_thread(_warm_up_inline))
+    disable_memory_trim()
+    warming = asyncio.create_task(parsers.warm_up() if parsers else asyncio.to_thread(_preload_inline))
     try:
         yield warming
     finally:
@@ -153,7 +153,7 @@ async def _open_pipeline(
     settings: Settings,
     spec: RunSpec,
     guard: AddressGuard,
-    reach: Reach,
+    reach: CrawlScope,
     parsers: ParserPool | None,
     *,
     pauses: Pauses,
@@ -169,7 +169,7 @@ async def _open_pipeline(
                 timeout_s=settings.fetch.timeout,
                 connect_timeout_s=settings.fetch.connect_timeout,
                 max_bytes=settings.fetch.max_page_size,
-                patience=Patience(
+                patience=ResponseTimeouts(
                     settings.fetch.first_byte_timeout, settings.fetch.min_rate_window, settings.fetch.min_rate
                 ),
                 keeps_cookies=settings.fetch.cookies,
@@ -190,16 +190,16 @@ async def _open_pipeline(
                 max_redirects=settings.fetch.max_redirects,
                 body_store=body_store,
                 image_files=ImageStorage(
-                    decoder, place_of(settings), max_bytes=settings.images.max_size, pauses=pauses, stop=stop
+                    decoder, get_location(settings), max_bytes=settings.images.max_size, pauses=pauses, stop=stop
                 ),
                 renderer=renderer,
             )
 
 
-def _warm_up_inline() -> None:
-    from forager.parsing.page import warm_up
+def _preload_inline() -> None:
+    from forager.parsing.page import preload
 
-    warm_up()
+    preload()
 
 
 def _inline_parser(keyword_words: int, robots_agent: str) -> Callable[..., Reading]:
@@ -241,7 +241,7 @@ def build_worker_config(settings: Settings, run: int, spec: RunSpec, *, workers:
             longest_wait_s=settings.crawl.max_wait,
             breaker_failures=settings.failures.breaker_failures,
             breaker_reset_s=settings.failures.breaker_reset,
-            is_unpaced=partial(is_unpaced, unpaced_hosts=settings.politeness.no_delay_hosts),
+            is_unpaced=partial(has_no_delay, unpaced_hosts=settings.politeness.no_delay_hosts),
             unpaced_concurrency=settings.politeness.no_delay_max_requests,
             adaptive_pace=settings.politeness.adaptive_delay,
         ),
@@ -256,11 +256,11 @@ def build_worker_config(settings: Settings, run: int, spec: RunSpec, *, workers:
             max_domain_errors=settings.failures.block_after,
             max_unreachable=settings.failures.unreachable_after,
             cooldowns={
-                Trouble.LOGIN_REQUIRED: settings.cooldown.login,
-                Trouble.FORBIDDEN: settings.cooldown.forbidden,
-                Trouble.RATE_LIMITED: settings.cooldown.rate_limited,
-                Trouble.SERVER_ERROR: settings.cooldown.server_error,
-                Trouble.UNREACHABLE: settings.cooldown.unreachable,
+                DomainFailure.LOGIN_REQUIRED: settings.cooldown.login,
+                DomainFailure.FORBIDDEN: settings.cooldown.forbidden,
+                DomainFailure.RATE_LIMITED: settings.cooldown.rate_limited,
+                DomainFailure.SERVER_ERROR: settings.cooldown.server_error,
+                DomainFailure.UNREACHABLE: settings.cooldown.unreachable,
             },
         ),
         buffer=BufferConfig(

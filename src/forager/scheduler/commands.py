@@ -11,8 +11,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command, Group
-from forager.cli.start import Noted, ask, begin, note
-from forager.cli.table import Cell, number, prose
+from forager.cli.start import Noted, begin, note, run_query
+from forager.cli.table import Cell, number, text_column
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,15 +43,15 @@ def schedule(context: typer.Context, as_json: AsJson = False, home: Home = None)
         return
     now = clock.now()
     table.write(
-        ("job", number("every"), "last run", number("took"), prose("result"), "next"),
+        ("job", number("every"), "last run", number("took"), text_column("result"), "next"),
         [
             (
                 row["name"],
                 words.duration(row["every_s"]),
-                words.age(row["started_at"], now),
+                words.format_relative(row["started_at"], now),
                 "–" if row["took_s"] is None else words.duration(row["took_s"]),
                 _result(row),
-                words.age(row["next_at"], now) if row["next_at"] and row["next_at"] > now else "due",
+                words.format_relative(row["next_at"], now) if row["next_at"] and row["next_at"] > now else "due",
             )
             for row in rows
         ],
@@ -66,7 +66,7 @@ def read(settings: "Settings") -> list[Row]:
     from forager.scheduler.store import list_jobs, with_unregistered
 
     names = {job.name for job in JOBS}
-    rows = [row for row in ask(settings, "schedule", list_jobs) if row["name"] in names]
+    rows = [row for row in run_query(settings, "schedule", list_jobs) if row["name"] in names]
     return with_unregistered(rows, enabled_jobs(settings))
 
 
@@ -121,7 +121,7 @@ def _write(runs: list["JobRun"], names: list[str]) -> None:
         output.say(f"Another scheduler is running {name} now.")
     if runs:
         rows = [(run.name, words.duration(run.took_s), words.clean(run.result or run.error)) for run in runs]
-        table.write(("job", number("took"), prose("result")), rows)
+        table.write(("job", number("took"), text_column("result")), rows)
     elif not names:
         output.say("Nothing is due. `forager schedule` shows when; a job that is named runs now.")
     sys.stdout.flush()

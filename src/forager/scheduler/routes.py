@@ -5,10 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 
 from forager.api.access import Admin, User
+from forager.api.database import change, look
+from forager.api.errors import responses
 from forager.api.paging import Listed
-from forager.api.problems import responses
 from forager.api.reply import listed, reply
-from forager.api.work import change, look
 from forager.errors import ConflictError, NotFoundError, UsageError
 from forager.runtime.schedule import JOBS, find_jobs
 from forager.scheduler import schemas as job_models

@@ -9,7 +9,7 @@ from forager.scheduler.text import things
 from forager.search.service import ExternalSearch
 
 if TYPE_CHECKING:
-    from forager.search.sync import Standing, Tended
+    from forager.search.sync import SyncResult, SyncStatus
 
 ROUND_S = 20.0
 """For one run of the job, so that others have their turn."""
@@ -35,15 +35,15 @@ async def open_searching(settings: Settings) -> AsyncIterator[ExternalSearch | N
 
 async def sync_server(conn: Any, settings: Settings, *, within_s: float = ROUND_S) -> str:
     """Sends the search server what changed, and returns a summary in one line."""
-    from forager.search.sync import read_sync_status, tend
+    from forager.search.sync import read_sync_status, sync
 
     async with open_searching(settings) as elsewhere:
         assert elsewhere is not None
-        done = await tend(conn, elsewhere.server, elsewhere.names, within_s=within_s)
+        done = await sync(conn, elsewhere.server, elsewhere.names, within_s=within_s)
         return say(done, await read_sync_status(conn))
 
 
-def say(done: "Tended", standing: "Standing") -> str:
+def say(done: "SyncResult", standing: "SyncStatus") -> str:
     parts = [f"{things(done.changes, 'change')} sent"]
     if done.filled or done.is_building:
         parts.append(f"{things(done.filled, 'document')} put into a new index")

@@ -18,8 +18,8 @@ def page_document(row: Mapping[str, Any]) -> dict[str, Any]:
         "description": row["description"],
         "depth": row["depth"],
         "weight": weight_of(row["depth"]),
-        "fetched_at": _moment(row["fetched_at"]),
-        "read_at": _moment(row["read_at"]),
+        "fetched_at": _format_time(row["fetched_at"]),
+        "read_at": _format_time(row["read_at"]),
     }
 
 
@@ -32,8 +32,8 @@ def product_document(row: Mapping[str, Any]) -> dict[str, Any]:
             "product_id": row["id"],
             "product_name": row["product_name"],
             "description": row["description"],
-            "created_at": _moment(row["created_at"]),
-            "updated_at": _moment(row["updated_at"]),
+            "created_at": _format_time(row["created_at"]),
+            "updated_at": _format_time(row["updated_at"]),
             "page_id": row["page_id"],
             "price": row["price"],
             "price_range": price_range(row["price"], row["currency"]) if has_price else None,
@@ -71,5 +71,5 @@ def _common(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _moment(at: datetime | None) -> str | None:
+def _format_time(at: datetime | None) -> str | None:
     return at.isoformat() if at else None

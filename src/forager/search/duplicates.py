@@ -8,7 +8,7 @@ from forager.db.rows import Row
 from forager.domains.lookup import known_name
 from forager.errors import UsageError
 from forager.pages.queries import find_page
-from forager.search.near_duplicates import NEAR_BITS, bands, distance
+from forager.search.near_duplicates import NEAR_BITS, distance, split_simhash
 
 SQL = statements.load("forager.search", "duplicates.sql")
 MOST_MEMBERS = 1000
@@ -55,7 +55,9 @@ async def of_page(conn: Any, url: str, *, distance_bits: int = NEAR_BITS, limit:
     answer = {"url": page["url"], "title": page["title"], "is_indexed": mine is not None}
     if mine is None or mine["id"] is None:
         return answer | {"has_text": False, "members": []}
-    near = [row["id"] for row in await conn.fetch(SQL["near_clusters"], mine["simhash"], bands(mine["simhash"]))]
+    near = [
+        row["id"] for row in await conn.fetch(SQL["near_clusters"], mine["simhash"], split_simhash(mine["simhash"]))
+    ]
     found = await _members(conn, list(dict.fromkeys([mine["id"], *near])), MOST_MEMBERS)
     others = [row for rows in found.values() for row in rows if row["id"] != page["id"]]
     compared = [_member(row, mine["simhash"], mine["content_hash"]) for row in others]

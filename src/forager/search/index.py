@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from forager.db import statements
 from forager.search import spelling
-from forager.search.near_duplicates import bands, group
+from forager.search.near_duplicates import group, split_simhash
 
 SQL = statements.load("forager.search", "index.sql")
 PAGES = "pages"
@@ -70,14 +70,14 @@ async def index_many(conn: Any, configs: Mapping[str, str], *, most: int | None 
         if done.pages < PORTION:
             break
         if untidy >= TIDY_EVERY:
-            await tidy(conn)
+            await cleanup(conn)
             untidy = 0
     if untidy:
-        await tidy(conn)
+        await cleanup(conn)
     return Indexed(pages, changed)
 
 
-async def tidy(conn: Any) -> None:
+async def cleanup(conn: Any) -> None:
     """After the last portion."""
     await conn.execute(SQL["tidy_terms"])
     await conn.execute(SQL["forget_rare_words"], float(MOST_WORDS))
@@ -143,7 +143,7 @@ async def _cluster(conn: Any, rows: Sequence[Any]) -> dict[int, int]:
     made = await conn.fetch(
         SQL["add_clusters"],
         [hashes[leader] for leader in sizes],
-        [_array(bands(hashes[leader])) for leader in sizes],
+        [_array(split_simhash(hashes[leader])) for leader in sizes],
         list(sizes.values()),
     )
     new = dict(zip(sizes, sorted(row["id"] for row in made), strict=True))

@@ -11,7 +11,7 @@ QUARTERS = 4
 _QUARTER = (1 << 16) - 1
 
 
-def bands(simhash: int) -> list[int]:
+def split_simhash(simhash: int) -> list[int]:
     """The four quarters, each with its place."""
     return [place << 16 | simhash >> 16 * place & _QUARTER for place in range(QUARTERS)]
 
@@ -25,15 +25,15 @@ def group(hashes: Mapping[int, int]) -> dict[int, int]:
     leaders: dict[int, list[int]] = {}
     leads: dict[int, int] = {}
     for page, simhash in hashes.items():
-        near = {leader for band in bands(simhash) for leader in leaders.get(band, ())}
-        leader = _find_closest(simhash, near, hashes)
+        near = {leader for band in split_simhash(simhash) for leader in leaders.get(band, ())}
+        leader = _find_near(simhash, near, hashes)
         leads[page] = page if leader is None else leader
         if leader is None:
-            for band in bands(simhash):
+            for band in split_simhash(simhash):
                 leaders.setdefault(band, []).append(page)
     return leads
 
 
-def _find_closest(simhash: int, leaders: Iterable[int], hashes: Mapping[int, int]) -> int | None:
+def _find_near(simhash: int, leaders: Iterable[int], hashes: Mapping[int, int]) -> int | None:
     found = min(((distance(simhash, hashes[leader]), leader) for leader in leaders), default=None)
     return found[1] if found is not None and found[0] <= NEAR_BITS else None

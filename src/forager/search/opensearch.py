@@ -37,13 +37,13 @@ EMPTY_PAGES = HitPage(facets={"language": {}, "domain": {}})
 EMPTY_PRODUCTS = HitPage(facets={"brand": {}, "category": {}, "availability": {}, "price": {}})
 
 
-class Place(NamedTuple):
+class SortKey(NamedTuple):
     score: float
     number: int
 
 
 class Found(NamedTuple):
-    places: list[Place]
+    places: list[SortKey]
     total: int
     counts: Mapping[str, Mapping[Any, int]]
 
@@ -58,7 +58,7 @@ class ServerSearch:
         self._postgres = PostgresSearch(conn)
 
     async def search_pages(self, query: Query) -> HitPage:
-        wanted, spellings, queries = await self._postgres.understand(query)
+        wanted, spellings, queries = await self._postgres.build_query(query)
         if not queries:
             return HitPage(is_empty_query=not wanted.groups or bool(spellings))
         matching = await self._match(wanted, query)
@@ -67,7 +67,7 @@ class ServerSearch:
             return EMPTY_PAGES
         body = page_body(matching, page_filters(query, domain_id))
 
-        async def show(places: Sequence[Place]) -> list[Hit]:
+        async def show(places: Sequence[SortKey]) -> list[Hit]:
             rows = await self._conn.fetch(SQL["still_pages"], [place.number for place in places])
             still = {row["id"] for row in rows}
             shown = [(place.number, place.score) for place in places if place.number in still]
@@ -78,7 +78,7 @@ class ServerSearch:
         return HitPage(page.hits, page.total, facets=facets, next_after=page.next_after)
 
     async def search_products(self, query: ProductQuery) -> HitPage:
-        wanted, spellings, queries = await self._postgres.understand(query)
+        wanted, spellings, queries = await self._postgres.build_query(query)
         if not queries:
             return HitPage(is_empty_query=not wanted.groups or bool(spellings))
         matching = await self._match(wanted, query)
@@ -87,7 +87,7 @@ class ServerSearch:
             return EMPTY_PRODUCTS
         body = product_body(matching, product_filters(query, domain_id, await self._fold(query)))
 
-        async def show(places: Sequence[Place]) -> list[Hit]:
+        async def show(places: Sequence[SortKey]) -> list[Hit]:
             shown = [(place.number, place.score) for place in places]
             return await show_products(self._conn, shown, queries)
 
@@ -101,7 +101,7 @@ class ServerSearch:
         return await self._postgres.correct(words)
 
     async def _match(self, wanted: Wanted, query: Query) -> Clause | None:
-        leaves = wanted.leaves
+        leaves = wanted.terms
         rows = await self._conn.fetch(
             SQL["spell_places"],
             [leaf.text for leaf in leaves],
@@ -138,7 +138,7 @@ class ServerSearch:
         has_more, last = True, None
         for _ in range(MOST_ROUNDS):
             want = query.limit - len(hits)
-            found = await self._ask(kind, body, want + 1, after)
+            found = await self._query(kind, body, want + 1, after)
             first = first or found
             places = found.places[:want]
             shown = await show(places) if places else []
@@ -152,7 +152,7 @@ class ServerSearch:
         next_after = format_cursor(*last) if has_more and last is not None else None
         return HitPage(hits, max(first.total - missing, len(hits)), next_after=next_after), first.counts
 
-    async def _ask(self, kind: str, body: Clause, size: int, after: tuple[float, int] | None) -> Found:
+    async def _query(self, kind: str, body: Clause, size: int, after: tuple[float, int] | None) -> Found:
         asked = {**body, "size": size, **({"search_after": list(after)} if after is not None else {})}
         # One question, page by page, goes to the same copies: their scores differ in the last digits.
         same = hashlib.sha256(repr(body["query"]).encode()).hexdigest()[:16]
@@ -163,7 +163,7 @@ class ServerSearch:
             params={"preference": same, "allow_partial_search_results": "false"},
         )
         with self._server.catch_bad_response():
-            places = [Place(float(hit["sort"][0]), int(hit["sort"][1])) for hit in answer["hits"]["hits"]]
+            places = [SortKey(float(hit["sort"][0]), int(hit["sort"][1])) for hit in answer["hits"]["hits"]]
             counts = {
                 name: {bucket["key"]: int(bucket["doc_count"]) for bucket in facet["buckets"]}
                 for name, facet in answer["aggregations"].items()

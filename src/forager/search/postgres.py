@@ -46,7 +46,7 @@ class PostgresSearch:
         self._conn = conn
 
     async def search_pages(self, query: Query) -> HitPage:
-        wanted, spellings, queries = await self.understand(query)
+        wanted, spellings, queries = await self.build_query(query)
         if not queries:
             return HitPage(is_empty_query=not wanted.groups or bool(spellings))
         found = await self._build_queries(query, wanted, spellings)
@@ -55,21 +55,21 @@ class PostgresSearch:
         return await self._page(query, queries, ranked, total=total, looked_at=looked_at)
 
     async def search_products(self, query: ProductQuery) -> HitPage:
-        wanted, spellings, queries = await self.understand(query)
+        wanted, spellings, queries = await self.build_query(query)
         if not queries:
             return HitPage(is_empty_query=not wanted.groups or bool(spellings))
         return await search_products(self._conn, query, wanted, spellings, queries)
 
-    async def understand(self, query: Query) -> tuple[Wanted, dict[str, Spelling], dict[str, str]]:
+    async def build_query(self, query: Query) -> tuple[Wanted, dict[str, Spelling], dict[str, str]]:
         """What is wanted; how it is spelled in each configuration, and how it ranks where it has any of its words."""
         await self._conn.execute(SQL["keep_it_short"], f"{LONGEST_S}s")
         wanted = parse(query.words)
-        spellings = await self._spell(wanted, query.language)
+        spellings = await self._build_leaf_queries(wanted, query.language)
         queries = {config: ranking for config, each in spellings.items() if (ranking := ranking_query(wanted, each))}
         return wanted, spellings, queries
 
     async def mark(self, query: Query, texts: Mapping[int, str]) -> dict[int, Marked]:
-        _, _, queries = await self.understand(query)
+        _, _, queries = await self.build_query(query)
         rows = await self._conn.fetch(
             SQL["excerpt"], list(texts), list(texts.values()), list(queries), list(queries.values())
         )
@@ -85,11 +85,11 @@ class PostgresSearch:
 
     async def _similar(self, word: str) -> str | None:
         rows = await self._conn.fetch(SQL["near_words"], spelling.lookup_marks(word))
-        return spelling.choose(word, [(row["word"], row["seen"]) for row in rows])
+        return spelling.select_best(word, [(row["word"], row["seen"]) for row in rows])
 
-    async def _spell(self, wanted: Wanted, language: str | None) -> dict[str, Spelling]:
+    async def _build_leaf_queries(self, wanted: Wanted, language: str | None) -> dict[str, Spelling]:
         """Configuration → how each leaf is spelled in it."""
-        leaves = wanted.leaves
+        leaves = wanted.terms
         rows = await self._conn.fetch(
             SQL["spell"], [leaf.text for leaf in leaves], language.lower() if language else None
         )

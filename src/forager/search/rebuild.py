@@ -96,7 +96,7 @@ async def _follow(conn: Any, *, is_on: bool) -> None:
         ) from None
 
 
-async def give_up(conn: Any, names: Sequence[str]) -> None:
+async def drop_builds(conn: Any, names: Sequence[str]) -> None:
     """Builds whose indexes are gone, or are no longer wanted: deleted by the next step."""
     for name in names:
         await conn.execute(SQL["give_up_build"], name)
@@ -154,7 +154,7 @@ async def _fill(conn: Any, server: SearchServer, names: Names, build: Build, mos
             continue
         sent = await send(conn, server, names, [build.name], [Key(kind, row["id"]) for row in rows])
         if sent.missing:
-            await give_up(conn, [build.name])
+            await drop_builds(conn, [build.name])
             return Step()
         if sent.later:
             return Step(is_busy=True)
@@ -201,7 +201,7 @@ async def switch_off(conn: Any, server: SearchServer | None, names: Names) -> No
     async with conn.transaction():
         await _follow(conn, is_on=False)
         await conn.execute(SQL["forget_all_changes"])
-        await give_up(conn, [build.name for build in await read_builds(conn)])
+        await drop_builds(conn, [build.name for build in await read_builds(conn)])
     if server is not None:
         await prune(conn, server, names)
 

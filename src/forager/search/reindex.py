@@ -9,7 +9,7 @@ from forager.search import rebuild
 from forager.search.bulk_index import SQL
 from forager.search.names import Names
 from forager.search.service import ExternalSearch
-from forager.search.sync import Standing, Tended, read_sync_status, tend
+from forager.search.sync import SyncResult, SyncStatus, read_sync_status, sync
 
 ROUND_S = 2.0
 """Between two looks at how far it is."""
@@ -28,7 +28,7 @@ class RejectedItem:
 class ReindexResult:
     changes: int
     filled: int
-    standing: Standing
+    standing: SyncStatus
 
 
 async def reindex(
@@ -36,22 +36,22 @@ async def reindex(
     elsewhere: ExternalSearch,
     *,
     anew: bool = False,
-    on_progress: Callable[[Tended], None] = lambda _tended: None,
+    on_progress: Callable[[SyncResult], None] = lambda _tended: None,
 ) -> ReindexResult:
     """Until a new index is searched and nothing waits. One that was begun is gone on with; `anew` gives it up. Raises
     SearchServerError: then the next call goes on."""
     if anew:
         begun = [build.name for build in await rebuild.read_builds(conn) if build.state == "building"]
-        await rebuild.give_up(conn, begun)
+        await rebuild.drop_builds(conn, begun)
     await rebuild.begin(conn)
     changes = filled = 0
     while True:
         so_far = changes, filled
 
-        def show(done: Tended, so_far: tuple[int, int] = so_far) -> None:
-            on_progress(Tended(so_far[0] + done.changes, so_far[1] + done.filled, done.is_building, done.is_busy))
+        def show(done: SyncResult, so_far: tuple[int, int] = so_far) -> None:
+            on_progress(SyncResult(so_far[0] + done.changes, so_far[1] + done.filled, done.is_building, done.is_busy))
 
-        done = await tend(conn, elsewhere.server, elsewhere.names, within_s=ROUND_S, on_step=show)
+        done = await sync(conn, elsewhere.server, elsewhere.names, within_s=ROUND_S, on_step=show)
         changes, filled = changes + done.changes, filled + done.filled
         if not done.is_building and not done.is_busy:
             return ReindexResult(changes, filled, await read_sync_status(conn))

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Query, Request, Response
 
 from forager.api import paging
 from forager.api.access import User
+from forager.api.database import get_forager, look, url_error_as_not_found
+from forager.api.errors import responses
 from forager.api.paging import Listed, Paged
-from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import LARGEST_ID, After, Limit, Moment, Name, Text, Url
-from forager.api.work import get_forager, look, url_error_as_not_found
 from forager.pages import links
 from forager.pages import schemas as models
 from forager.search import duplicates
@@ -44,10 +44,10 @@ async def search(
     after: After = None,
 ) -> Response:
     """Pages by what they say."""
-    return await answer(request, Asked(q, language, domain, since, limit, after))
+    return await search_response(request, Asked(q, language, domain, since, limit, after))
 
 
-async def answer(request: Request, query: Asked) -> Response:
+async def search_response(request: Request, query: Asked) -> Response:
     found = await control.search(get_forager(request).pool, query, elsewhere=request.app.state.searching)
     page = found.page
     return reply(
@@ -85,7 +85,9 @@ async def list_links(
                 conn, url, outgoing=outgoing, incoming=incoming, after=(position, page), limit=limit + 1
             )
     lists = [found[side]["links"] if side in found else [] for side in ("out", "in")]
-    return reply({**found, "next": paging.cut(request, lists, limit, BY_PLACE, ends=(LARGEST_ID, LARGEST_ID))})
+    return reply(
+        {**found, "next": paging.truncate_lists(request, lists, limit, BY_PLACE, ends=(LARGEST_ID, LARGEST_ID))}
+    )
 
 
 @router.get("/api/links/top", response_model=Listed[models.Linked], responses=responses(404))

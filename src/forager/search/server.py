@@ -170,7 +170,7 @@ class Address:
 @contextlib.asynccontextmanager
 async def open_server(url: str, *, ca_file: Path | None = None) -> AsyncIterator[SearchServer]:
     """Dials when it is first asked: a server that is away is no reason not to start."""
-    opensearch = _library()
+    opensearch = _import_opensearch()
     address = Address.of(url)
     _check_cert_file(ca_file)
     logging.getLogger("opensearch").addHandler(logging.NullHandler())  # whoever asks says what went wrong
@@ -219,7 +219,7 @@ def _connection_class(opensearch: Any) -> Any:
     return Connection
 
 
-def _library() -> Any:
+def _import_opensearch() -> Any:
     try:
         import opensearchpy
     except ImportError:

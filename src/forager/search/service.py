@@ -30,7 +30,7 @@ MOST_WAITING = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SearchResult:
     page: HitPage
     suggestion: str | None = None
     """The words somebody may have meant."""
@@ -52,7 +52,7 @@ class ExternalSearch:
 
 async def search(
     pool: Any, query: Query, *, load: Load | None = None, elsewhere: ExternalSearch | None = None
-) -> Answer:
+) -> SearchResult:
     """Hits, and help where there are few. Opens its own transactions. `load` gives stored bodies, for snippets."""
     async with pool.acquire() as conn:
         waiting = await _catch_up(conn)
@@ -66,7 +66,9 @@ async def search(
     return replace(answer, waiting=waiting)
 
 
-async def _search_backends(conn: Any, query: Query, load: Load | None, elsewhere: ExternalSearch | None) -> Answer:
+async def _search_backends(
+    conn: Any, query: Query, load: Load | None, elsewhere: ExternalSearch | None
+) -> SearchResult:
     """Whose place `after` is, he goes on; else the server, and PostgreSQL where that cannot."""
     is_theirs, is_ours = is_search_cursor(query.after), bool(query.after) and not is_search_cursor(query.after)
     why = None
@@ -90,8 +92,8 @@ async def _search_backends(conn: Any, query: Query, load: Load | None, elsewhere
     return replace(answer, note=f"{why} PostgreSQL answered instead." if why else None)
 
 
-async def _look(conn: Any, backend: SearchBackend, query: Query, load: Load | None) -> Answer:
-    answer = await _ask(backend, query)
+async def _look(conn: Any, backend: SearchBackend, query: Query, load: Load | None) -> SearchResult:
+    answer = await _run_search(backend, query)
     if load is None or isinstance(query, ProductQuery):
         return answer
     asked = replace(query, words=answer.suggestion or query.words) if answer.is_corrected else query
@@ -99,18 +101,18 @@ async def _look(conn: Any, backend: SearchBackend, query: Query, load: Load | No
     return replace(answer, page=replace(answer.page, hits=hits))
 
 
-async def _ask(backend: SearchBackend, query: Query) -> Answer:
+async def _run_search(backend: SearchBackend, query: Query) -> SearchResult:
     look_up = partial(_look_up, backend)
     page = await look_up(query)
     if page.total >= FEW or query.after:
-        return Answer(page)
+        return SearchResult(page)
     suggestion = await backend.correct(query.words)
     if suggestion is None:
-        return Answer(page)
+        return SearchResult(page)
     other = await look_up(replace(query, words=suggestion))
     if not other.hits or other.total <= page.total:
-        return Answer(page)
-    return Answer(page, suggestion) if page.hits else Answer(other, suggestion, is_corrected=True)
+        return SearchResult(page)
+    return SearchResult(page, suggestion) if page.hits else SearchResult(other, suggestion, is_corrected=True)
 
 
 async def _look_up(backend: SearchBackend, query: Query) -> HitPage:

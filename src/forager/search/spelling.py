@@ -47,7 +47,7 @@ def lookup_marks(word: str) -> list[int]:
     return [_checksum(each) for each in sorted(_without(folded, 2 if len(folded) >= LOOSE_FROM else 1))]
 
 
-def choose(word: str, known: Iterable[tuple[str, int]]) -> str | None:
+def select_best(word: str, known: Iterable[tuple[str, int]]) -> str | None:
     """The most likely of the words found by a lookup, each with how often it was seen."""
     folded = fold(word)
     most = 0 if len(folded) < SHORTEST else 2 if len(folded) >= LOOSE_FROM else 1

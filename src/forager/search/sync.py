@@ -18,7 +18,7 @@ MOST_COUNTED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Tended:
+class SyncResult:
     changes: int = 0
     """Sent from the outbox."""
     filled: int = 0
@@ -30,7 +30,7 @@ class Tended:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SyncStatus:
     """How things are, as the database knows it."""
 
     has_live: bool
@@ -39,9 +39,9 @@ class Standing:
     refused: int
 
 
-async def read_sync_status(conn: Any) -> Standing:
+async def read_sync_status(conn: Any) -> SyncStatus:
     builds = await rebuild.read_builds(conn)
-    return Standing(
+    return SyncStatus(
         any(build.state == "live" for build in builds),
         any(build.state == "building" for build in builds),
         await conn.fetchval(SQL["count_changes"], MOST_COUNTED),
@@ -55,34 +55,34 @@ async def read_rejected(conn: Any) -> tuple[int, str]:
     return row["documents"], row["reason"] or ""
 
 
-async def tend(
+async def sync(
     conn: Any,
     server: SearchServer,
     names: Names,
     *,
     within_s: float,
-    on_step: Callable[[Tended], None] = lambda _tended: None,
-) -> Tended:
+    on_step: Callable[[SyncResult], None] = lambda _tended: None,
+) -> SyncResult:
     """As much as there is to do, or as the time is enough for. Where there is no index yet, one is begun. Raises
     SearchServerError; what was sent until then is not sent again."""
     until = clock.monotonic() + within_s
-    await rebuild.give_up(conn, await rebuild.find_missing(conn, server, names))
+    await rebuild.drop_builds(conn, await rebuild.find_missing(conn, server, names))
     changes = filled = 0
     is_busy, is_building = False, await _has_to_build(conn)
     while not is_busy:
         pushed = await push_changes(conn, server, names)
-        await rebuild.give_up(conn, sorted(pushed.missing))
+        await rebuild.drop_builds(conn, sorted(pushed.missing))
         step = await rebuild.take_step(conn, server, names) if is_building else rebuild.Step(is_idle=True)
         changes, filled = changes + pushed.changes, filled + step.documents
         is_building = await _has_to_build(conn)
         is_busy = pushed.is_busy or step.is_busy
-        on_step(Tended(changes, filled, is_building, is_busy))
+        on_step(SyncResult(changes, filled, is_building, is_busy))
         is_done = not pushed.changes and not pushed.missing and not is_building
         if is_done or clock.monotonic() > until:
             break
     if not is_busy:
         await rebuild.prune(conn, server, names)
-    return Tended(changes, filled, is_building, is_busy)
+    return SyncResult(changes, filled, is_building, is_busy)
 
 
 async def _has_to_build(conn: Any) -> bool:

@@ -35,7 +35,7 @@ class Wanted:
     """There was more of it than is looked at."""
 
     @property
-    def leaves(self) -> list[Leaf]:
+    def terms(self) -> list[Leaf]:
         return [*(leaf for group in self.groups for leaf in group), *self.unwanted]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from forager.domains import store as domains
 from forager.frontier import store as frontier
-from forager.frontier.enqueue import EnqueueResult, learn
+from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.seeds.found import Seed
 from forager.seeds.load import SeedResult, add_seed_list, sort_seeds
 
@@ -51,7 +51,7 @@ async def _add(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool)
         return found
 
     learned = EnqueueResult()
-    await learn(conn, learned, links, find_or_add)
+    await enqueue(conn, learned, links, find_or_add)
     counted = set(added.values())
     fresh = {domain: pages for domain, pages in learned.new.items() if domain not in counted}
     await domains.count_discovered(conn, fresh, run=None)

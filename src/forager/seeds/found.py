@@ -39,7 +39,7 @@ Found = Seed | BadLine | Nested
 
 
 @dataclass(slots=True)
-class Tally:
+class ReadCounts:
     """What was read from one list so far."""
 
     name: str

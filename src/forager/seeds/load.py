@@ -12,7 +12,7 @@ from typing import Any
 from forager.domains import store as domains
 from forager.domains.store import Seeded
 from forager.frontier import store as frontier
-from forager.frontier.enqueue import EnqueueResult, learn
+from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.links.models import Discovery
 from forager.seeds.found import Seed
 from forager.urls.domain import domain_of, origin_of
@@ -48,7 +48,7 @@ async def add_seed_list(
 
     known: dict[str, int] = {}
     learned = EnqueueResult()
-    await learn(conn, learned, links, find_or_add, are_seeds=True)
+    await enqueue(conn, learned, links, find_or_add, are_seeds=True)
     counted = set(added.values())
     await domains.raise_ranks(conn, {known[name]: rank for name in known if (rank := seeded[name].rank) is not None})
     await domains.count_discovered(
@@ -63,7 +63,7 @@ async def add_seed_list(
 async def _mark_as_seeds(conn: Any, learned: EnqueueResult) -> None:
     """Pages known before become seeds: first of their domain, and nothing is far from them."""
     await frontier.mark_seeds(conn, list(learned.page_ids.values()))
-    if learned.nearer and (nearer := await frontier.relax_depths(conn, learned.nearer)):
+    if learned.nearer and (nearer := await frontier.update_depths(conn, learned.nearer)):
         await domains.wake(conn, nearer)
 
 

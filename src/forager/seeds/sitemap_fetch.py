@@ -22,12 +22,12 @@ from forager.errors import (
 )
 from forager.fetch.client import open_client
 from forager.politeness.guard import AddressGuard
-from forager.politeness.no_delay_hosts import is_unpaced
-from forager.politeness.pace import Throttle, clamp_delay
+from forager.politeness.no_delay_hosts import has_no_delay
 from forager.politeness.proxy_rule import proxy_rule
-from forager.proxies.client import Ways, open_proxied_client
+from forager.politeness.throttle import Throttle, clamp_delay
+from forager.proxies.client import ProxiedClient, open_proxied_client
 from forager.robots import rules as robots
-from forager.robots.fetch import ask_robots
+from forager.robots.fetch import fetch_robots
 from forager.seeds.found import BadLine, Nested, Seed
 from forager.seeds.sitemap import read_sitemap
 from forager.seeds.unpack import unpack
@@ -101,7 +101,7 @@ async def _open_visitor(settings: Settings) -> AsyncIterator["Visitor"]:
 class Visitor:
     """One request at a time, each allowed by robots.txt and at its domain's pace."""
 
-    def __init__(self, ways: Ways, settings: Settings) -> None:
+    def __init__(self, ways: ProxiedClient, settings: Settings) -> None:
         self._ways = ways
         self._settings = settings
         self._rules: dict[str, robots.Rules] = {}
@@ -112,7 +112,7 @@ class Visitor:
         """The body at the end of the redirects; raises a VisitError where there is none."""
         for _ in range(self._settings.fetch.max_redirects + 1):
             await self._check_robots(url)
-            async with self._turn(domain_of(url)) as on_sent:
+            async with self._wait_slot(domain_of(url)) as on_sent:
                 fetched = await self._ways.get(url, read_body=lambda _content_type: True, on_sent=on_sent)
             location = fetched.headers.get("location")
             target = resolve_links(url, [location])[0] if 300 <= fetched.status_code < 400 and location else None
@@ -131,28 +131,28 @@ class Visitor:
     async def _rules_of(self, origin: str) -> robots.Rules:
         if origin not in self._rules:
             domain = domain_of(f"{origin}/")
-            copy = await ask_robots(
+            copy = await fetch_robots(
                 self._ways,
                 0,
                 origin,
                 ttl_s=self._settings.politeness.robots_ttl,
-                turn=lambda: self._turn(domain),
+                turn=lambda: self._wait_slot(domain),
                 waits_s=(),
             )
             if copy.error is not None:
                 raise RobotsUnreachableError(f"{origin}/robots.txt could not be had ({copy.error})")
             rules = robots.parse(copy.text or "").rules_for(self._settings.politeness.robots_agent)
-            if rules.crawl_delay_s is not None and not self._is_unpaced(domain):
+            if rules.crawl_delay_s is not None and not self._has_no_delay(domain):
                 self._paces[domain].increase_delay(rules.crawl_delay_s)
             self._rules[origin] = rules
         return self._rules[origin]
 
     @contextlib.asynccontextmanager
-    async def _turn(self, domain: str) -> AsyncIterator[Callable[[], None]]:
+    async def _wait_slot(self, domain: str) -> AsyncIterator[Callable[[], None]]:
         """Entered when the domain may be asked again; gives what is to be called when the request leaves."""
         now = clock.monotonic()
         if domain not in self._paces:
-            delay_s = 0.0 if self._is_unpaced(domain) else clamp_delay(self._settings.politeness.delay)
+            delay_s = 0.0 if self._has_no_delay(domain) else clamp_delay(self._settings.politeness.delay)
             self._paces[domain] = Throttle(delay_s=delay_s, max_in_flight=1, now=now)
         pace = self._paces[domain]
         await asyncio.sleep(pace.wait_s(now))
@@ -163,5 +163,5 @@ class Visitor:
         finally:
             pace.finish(has_left=trip.has_left)
 
-    def _is_unpaced(self, domain: str) -> bool:
-        return is_unpaced(domain, self._settings.politeness.no_delay_hosts)
+    def _has_no_delay(self, domain: str) -> bool:
+        return has_no_delay(domain, self._settings.politeness.no_delay_hosts)

@@ -24,7 +24,7 @@ NUMBER = re.compile(r"\d+\.\d+")
 """What looks like a host with one dot, and is none."""
 
 
-class Layout(NamedTuple):
+class ColumnSpec(NamedTuple):
     """Where a line has what."""
 
     delimiter: str | None
@@ -34,14 +34,14 @@ class Layout(NamedTuple):
     has_header: bool = False
 
 
-LINES = Layout(None, 0, None)
-UNKNOWN: dict[Shape, Layout] = {"auto": LINES, "lines": LINES, "csv": Layout(",", 0, None)}
+LINES = ColumnSpec(None, 0, None)
+UNKNOWN: dict[Shape, ColumnSpec] = {"auto": LINES, "lines": LINES, "csv": ColumnSpec(",", 0, None)}
 """How a line is read, and refused, that tells nothing about the others."""
 
 
 def read_list(pieces: Iterable[bytes], shape: Shape = "auto") -> Iterator[Seed | BadLine]:
     """Every seed with its rank and line number; what is none, with the reason. Comments and blank lines are skipped."""
-    layout: Layout | None = None
+    layout: ColumnSpec | None = None
     for line in read_lines(pieces):
         if isinstance(line, BadLine):
             yield line
@@ -50,13 +50,13 @@ def read_list(pieces: Iterable[bytes], shape: Shape = "auto") -> Iterator[Seed |
         if text.startswith("#"):
             continue
         if layout is None:
-            layout = find_layout(text, shape)
+            layout = detect_columns(text, shape)
             if layout is not None and layout.has_header:
                 continue
         yield _read(text, number, layout or UNKNOWN[shape])
 
 
-def find_layout(line: str, shape: Shape = "auto") -> Layout | None:
+def detect_columns(line: str, shape: Shape = "auto") -> ColumnSpec | None:
     """What this line says about all others; None where it is neither a header, nor a row, nor a seed."""
     if shape == "lines":
         return LINES
@@ -66,9 +66,11 @@ def find_layout(line: str, shape: Shape = "auto") -> Layout | None:
     url_at = next((index for index, cell in enumerate(cells) if _is_seed(cell)), None)
     if url_at is None:
         url_at = _first_of(URL_COLUMNS, names)
-        return None if url_at is None else Layout(delimiter, url_at, _first_of(RANK_COLUMNS, names), has_header=True)
+        return (
+            None if url_at is None else ColumnSpec(delimiter, url_at, _first_of(RANK_COLUMNS, names), has_header=True)
+        )
     if shape == "csv" or _is_row(cells) or line.startswith('"'):
-        return Layout(delimiter, url_at, _find_rank_column(cells, url_at))
+        return ColumnSpec(delimiter, url_at, _find_rank_column(cells, url_at))
     return LINES
 
 
@@ -81,7 +83,7 @@ def split_row(text: str, delimiter: str) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def _read(text: str, number: int, layout: Layout) -> Seed | BadLine:
+def _read(text: str, number: int, layout: ColumnSpec) -> Seed | BadLine:
     try:
         if layout.delimiter is None:
             return Seed(to_url(COMMENT.sub("", text) if "#" in text else text), None, number)

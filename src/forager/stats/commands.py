@@ -13,8 +13,8 @@ from forager.cli import output, table
 from forager.cli.durations import parse_duration
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import ask, begin
-from forager.cli.table import number, prose
+from forager.cli.start import begin, run_query
+from forager.cli.table import number, text_column
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,13 +45,15 @@ def stats(
     from forager.stats import overview as numbers
 
     if metric is None:
-        row = ask(
+        row = run_query(
             settings, "stats", lambda connection: numbers.overview(connection, dead_after_s=settings.worker.dead_after)
         )
         return output.write_json(row) if as_json else _write(row)
     span_s, step_s = _span(since, "--since"), round(_span(step, "--step")) if step else None
     since_at = clock.now() - timedelta(seconds=span_s)
-    found = ask(settings, "stats", lambda connection: numbers.series(connection, metric, since=since_at, step_s=step_s))
+    found = run_query(
+        settings, "stats", lambda connection: numbers.series(connection, metric, since=since_at, step_s=step_s)
+    )
     return output.write_json(asdict(found)) if as_json else _print_series(found)
 
 
@@ -63,7 +65,7 @@ def _span(text: str, flag: str) -> float:
 
 
 def _write(row: Row) -> None:
-    table.write(("what", prose("now")), list(_lines(row)))
+    table.write(("what", text_column("now")), list(_lines(row)))
 
 
 def _lines(row: Row) -> Iterator[tuple[str, str]]:

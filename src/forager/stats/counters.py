@@ -22,7 +22,7 @@ NOT_ASKED = frozenset({"cancelled", "blocked_robots"})
 CODES = frozenset(map(str, range(100, 600)))
 
 
-class Tally:
+class CounterMap:
     """Amounts by metric and label."""
 
     __slots__ = ("amounts",)
@@ -48,11 +48,11 @@ class Tally:
         self.add("batch_pages", SIZE_LABELS[bisect_left(SIZES, pages)])
         self.add("batch_pages.sum", amount=pages)
 
-    def join(self, other: "Tally") -> None:
+    def join(self, other: "CounterMap") -> None:
         for (metric, label), amount in other.amounts.items():
             self.add(metric, label, amount)
 
-    def forget(self, other: "Tally") -> None:
+    def forget(self, other: "CounterMap") -> None:
         """What was written; what came in meanwhile stays."""
         for key, amount in other.amounts.items():
             left = self.amounts.get(key, 0.0) - amount
@@ -61,8 +61,8 @@ class Tally:
             else:
                 self.amounts.pop(key, None)
 
-    def copy(self) -> "Tally":
-        copied = Tally()
+    def copy(self) -> "CounterMap":
+        copied = CounterMap()
         copied.amounts = dict(self.amounts)
         return copied
 
@@ -71,9 +71,9 @@ class Tally:
         return ((metric, label, amount) for (metric, label), amount in sorted(self.amounts.items()))
 
 
-def count_batch(done: Sequence[Outcome], *, drops: Mapping[str, int], seen: int, learned: int) -> Tally:
+def count_batch(done: Sequence[Outcome], *, drops: Mapping[str, int], seen: int, learned: int) -> CounterMap:
     """A batch of visits that ended. Images are counted apart: rates of pages are about pages."""
-    tally = Tally()
+    tally = CounterMap()
     for how, number in Counter(
         [(o.target.is_image, o.kind, o.status_code, o.error.code if o.error else None) for o in done]
     ).items():
@@ -95,7 +95,13 @@ def count_batch(done: Sequence[Outcome], *, drops: Mapping[str, int], seen: int,
 
 
 def _count(
-    tally: Tally, is_image: bool, kind: OutcomeKind, status_code: int | None, error_code: str | None, *, number: int
+    tally: CounterMap,
+    is_image: bool,
+    kind: OutcomeKind,
+    status_code: int | None,
+    error_code: str | None,
+    *,
+    number: int,
 ) -> None:
     if is_image:
         return tally.add("images", kind.value, number)

@@ -206,7 +206,7 @@ def _step_times(since: datetime, until: datetime, step_s: int) -> list[datetime]
     return [since + timedelta(seconds=step_s * each) for each in range(number)]
 
 
-def _plot_counted(
+def _build_counter_points(
     _metric: Metric, steps: Sequence[Step], moments: Sequence[datetime], _step_s: int, _until: datetime
 ) -> list[Point]:
     """A step in which nothing was counted is a zero."""
@@ -215,14 +215,14 @@ def _plot_counted(
     return [Point(at, label, amounts.get((at, label), 0.0)) for at in moments for label in labels]
 
 
-def _plot_sampled(
+def _build_sample_points(
     _metric: Metric, steps: Sequence[Step], _step_times: Sequence[datetime], _step_s: int, _until: datetime
 ) -> list[Point]:
     """A step without a sample is left out: nobody looked."""
     return [Point(step.at, step.label, step.mean, step.most) for step in steps]
 
 
-def _plot_derived(
+def _build_derived_points(
     metric: Metric, steps: Sequence[Step], moments: Sequence[datetime], step_s: int, until: datetime
 ) -> list[Point]:
     by_moment: dict[datetime, list[Number]] = {}
@@ -232,7 +232,7 @@ def _plot_derived(
     for at in moments:
         numbers, seconds = by_moment.get(at, []), min(step_s, (until - at).total_seconds())
         if metric.name.endswith("_latency"):
-            found = quantiles(_labelled(numbers, metric.of[0]))
+            found = quantiles(_values_by_label(numbers, metric.of[0]))
             points += [Point(at, label, value) for label, value in found.items() if value is not None]
         else:
             points.append(Point(at, "", RATES[metric.name](numbers, seconds)))
@@ -240,9 +240,9 @@ def _plot_derived(
 
 
 PLOTS: Mapping[str, Callable[[Metric, Sequence[Step], Sequence[datetime], int, datetime], list[Point]]] = {
-    "counted": _plot_counted,
-    "sampled": _plot_sampled,
-    "derived": _plot_derived,
+    "counted": _build_counter_points,
+    "sampled": _build_sample_points,
+    "derived": _build_derived_points,
 }
 
 
@@ -256,12 +256,12 @@ def per_second(numbers: Sequence[Number], seconds: float) -> float:
 def success_rate(numbers: Sequence[Number], _seconds: float = 0.0) -> float | None:
     """None where nothing was visited."""
     visits = _visits(numbers)
-    return _labelled(numbers, "visits").get("success", 0.0) / visits if visits else None
+    return _values_by_label(numbers, "visits").get("success", 0.0) / visits if visits else None
 
 
 def error_rate(numbers: Sequence[Number], _seconds: float = 0.0) -> float | None:
     visits = _visits(numbers)
-    refused = sum(amount for code, amount in _labelled(numbers, "status").items() if code[:1] in {"4", "5"})
+    refused = sum(amount for code, amount in _values_by_label(numbers, "status").items() if code[:1] in {"4", "5"})
     return refused / visits if visits else None
 
 
@@ -295,7 +295,7 @@ def _visits(numbers: Sequence[Number]) -> float:
     return sum(each.amount for each in numbers if each.metric == "visits" and each.label not in NOT_ASKED)
 
 
-def _labelled(numbers: Iterable[Number], metric: str) -> dict[str, float]:
+def _values_by_label(numbers: Iterable[Number], metric: str) -> dict[str, float]:
     return {each.label: each.amount for each in numbers if each.metric == metric}
 
 
@@ -319,18 +319,18 @@ async def overview(conn: Any, *, dead_after_s: float = 120.0) -> Row:
         "success_rate": success_rate(lately),
         "error_rate": error_rate(lately),
         **{name: now.get(name, 0.0) for name in NOW},
-        "domain_states": _labelled(state, "domains"),
-        "breakers": _labelled(state, "breakers"),
-        "tasks_open": _labelled(state, "tasks_open"),
-        "proxies": _labelled(state, "proxies"),
-        "alerts_open": _labelled(state, "alerts_open"),
-        "alerts_unacknowledged": _labelled(state, "alerts_unacknowledged"),
-        "visits": _labelled(counted, "visits"),
-        "statuses": _labelled(counted, "status"),
-        "failures": _labelled(counted, "failures"),
-        "leases": _labelled(counted, "leases"),
-        "bytes": _labelled(counted, "bytes").get("", 0.0),
-        "latency": {stage: quantiles(_labelled(lately, f"{stage}_s")) for stage in STAGES},
+        "domain_states": _values_by_label(state, "domains"),
+        "breakers": _values_by_label(state, "breakers"),
+        "tasks_open": _values_by_label(state, "tasks_open"),
+        "proxies": _values_by_label(state, "proxies"),
+        "alerts_open": _values_by_label(state, "alerts_open"),
+        "alerts_unacknowledged": _values_by_label(state, "alerts_unacknowledged"),
+        "visits": _values_by_label(counted, "visits"),
+        "statuses": _values_by_label(counted, "status"),
+        "failures": _values_by_label(counted, "failures"),
+        "leases": _values_by_label(counted, "leases"),
+        "bytes": _values_by_label(counted, "bytes").get("", 0.0),
+        "latency": {stage: quantiles(_values_by_label(lately, f"{stage}_s")) for stage in STAGES},
     }
 
 

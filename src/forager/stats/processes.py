@@ -46,7 +46,7 @@ def is_local_process(process: str) -> bool:
     return process.split(" ", 2)[2] == get_host_key()
 
 
-def is_gone(process: str) -> bool:
+def has_exited(process: str) -> bool:
     """Whether the process of such a name is known to have ended; of another host's nothing is known."""
     pid, began, _ = process.split(" ", 2)
     return is_local_process(process) and not is_alive(int(pid), int(began))

@@ -17,7 +17,7 @@ SELECT id, status::text AS status, spec::text AS spec, started_at FROM runs WHER
 -- A run is over. An end that was recorded before stays, unless the process that keeps the run ($3) reports another: it was taken for lost.
 UPDATE runs SET status = $2::text::run_status, ended_at = now() WHERE id = $1 AND (ended_at IS NULL OR kept_by = $3);
 
--- name: reserve_pages
+-- name: acquire_pages
 -- Take at most so many pages from a run's limit; answers how many were granted. Only for runs that have one.
 WITH run AS (SELECT id, GREATEST(0, LEAST($2, max_pages - pages_claimed)) AS granted FROM runs WHERE id = $1 FOR NO KEY UPDATE)
 UPDATE runs SET pages_claimed = pages_claimed + run.granted FROM run WHERE runs.id = run.id RETURNING run.granted;
@@ -49,7 +49,7 @@ UPDATE runs SET links_seen = links_seen + $2, pages_learned = pages_learned + $3
 -- A worker process begins.
 INSERT INTO workers (run_id, host, pid, pid_started, labels) VALUES ($1, $2, $3, $4, $5::text[]) RETURNING id;
 
--- name: send_away
+-- name: drain_workers
 -- One running worker, or all of a machine, are to take nothing new and to end. Who was told before keeps the first moment.
 UPDATE workers SET drain_asked_at = COALESCE(drain_asked_at, now())
 WHERE status = 'running' AND (id = $1::bigint OR split_part(host, '/', 1) = $2::text)
@@ -59,11 +59,11 @@ RETURNING id, run_id, split_part(host, '/', 1) AS host, pid, drain_asked_at;
 -- Whether a worker runs, stopped or died.
 SELECT status::text FROM workers WHERE id = $1;
 
--- name: is_sent_away
+-- name: is_draining
 -- Whether somebody wants this worker to end.
 SELECT drain_asked_at IS NOT NULL FROM workers WHERE id = $1;
 
--- name: were_all_sent_away
+-- name: are_all_draining
 -- Whether every worker of a run that ended in peace was sent away. The first that ended by itself had found nothing left to do.
 SELECT bool_and(drain_asked_at IS NOT NULL) FROM workers WHERE run_id = $1 AND status = 'stopped';
 
@@ -80,7 +80,7 @@ UPDATE workers SET status = 'stopped', ended_at = now() WHERE id = $1 AND status
 -- Workers of this machine that say they run.
 SELECT id, pid, pid_started FROM workers WHERE status = 'running' AND host = $1;
 
--- name: has_silent_workers
+-- name: has_stale_workers
 -- Whether a running worker sent no heartbeat within $1 seconds and still holds a lease, or is of another machine than $3 and has been silent
 -- for $2 seconds. Asked every second by each worker; the index of running workers answers it.
 SELECT EXISTS (
@@ -89,7 +89,7 @@ SELECT EXISTS (
       AND (EXISTS (SELECT FROM domains d WHERE d.claimed_by = w.id)
            OR (w.host <> $3 AND w.heartbeat_at < now() - make_interval(secs => $2))));
 
--- name: bury_silent
+-- name: mark_stale_dead
 -- Workers of other machines that sent no heartbeat within $1 seconds are dead. Those of this machine are judged by their process.
 UPDATE workers SET status = 'dead', ended_at = now() WHERE id = ANY (ARRAY(
     SELECT w.id FROM workers w
@@ -97,16 +97,16 @@ UPDATE workers SET status = 'dead', ended_at = now() WHERE id = ANY (ARRAY(
     ORDER BY w.id FOR NO KEY UPDATE SKIP LOCKED))
 RETURNING id;
 
--- name: bury_workers
+-- name: mark_workers_dead
 -- Workers found dead.
 UPDATE workers SET status = 'dead', ended_at = now() WHERE id = ANY ($1::bigint[]) AND status = 'running';
 
--- name: bury_all_workers
+-- name: mark_all_dead
 -- Whoever is on record as running is not: this database is a copy, and they work on the original. Their last word here is their end: nobody has to be
 -- alarmed that they have been silent since.
 UPDATE workers SET status = 'dead', ended_at = heartbeat_at WHERE status = 'running';
 
--- name: hold_standing_run
+-- name: ensure_continuous_run
 -- The one run that never ends goes on, whoever ended it; answers its number, or nothing where there is none yet.
 UPDATE runs SET status = 'running', ended_at = NULL
 WHERE id = (SELECT min(id) FROM runs WHERE keeper = 'standing')
@@ -120,7 +120,7 @@ INSERT INTO runs (spec, max_depth, created_by, keeper) VALUES ($1::jsonb, $2, $3
 -- Between two who look for it, or make it, at once.
 SELECT pg_advisory_xact_lock(hashtext('forager standing run'));
 
--- name: entrust_run
+-- name: assign_run
 -- A run that was ordered through the API is looked after by a foreman, not by who ordered it.
 UPDATE runs SET keeper = 'foreman', kept_by = NULL, kept_at = NULL WHERE id = $1;
 
@@ -134,7 +134,7 @@ WITH free AS (
 UPDATE runs r SET kept_by = $1, kept_at = now() FROM free WHERE r.id = free.id
 RETURNING r.id;
 
--- name: kept_orders
+-- name: list_owned_runs
 -- Who says that it looks after which run.
 SELECT id, kept_by FROM runs WHERE keeper = 'foreman' AND status = 'running' AND kept_by IS NOT NULL;
 
@@ -147,7 +147,7 @@ UPDATE runs SET kept_by = NULL, kept_at = NULL WHERE id = ANY ($1::bigint[]) AND
 UPDATE runs SET kept_at = now() WHERE id = ANY ($2::bigint[]) AND kept_by = $1
 RETURNING id, stop_asked_at IS NOT NULL AS is_stopping;
 
--- name: ask_run_to_stop
+-- name: request_stop
 -- Somebody wants this run to end; its foreman hears of it. Of a run without one nobody would.
 UPDATE runs SET stop_asked_at = COALESCE(stop_asked_at, now())
 WHERE id = $1 AND status = 'running' AND keeper = 'foreman' RETURNING id;
@@ -211,7 +211,7 @@ SELECT count(*)::bigint FROM (
       AND EXISTS (SELECT FROM runs r WHERE r.id = $1 AND r.created_by = 'refresh')
     LIMIT 20000) due;
 
--- name: read_busy_domains
+-- name: list_active_domains
 -- The domains of a run with most to show.
 SELECT name, status::text AS status, pages_crawled, total_error_count, frontier_size, claimed_by IS NOT NULL AS is_leased,
        CASE WHEN claimed_by IS NOT NULL
@@ -224,7 +224,7 @@ SELECT name, status::text AS status, pages_crawled, total_error_count, frontier_
        END AS reason
 FROM domains WHERE run_id = $1 ORDER BY claimed_by IS NULL, frontier_size DESC, pages_crawled DESC, name LIMIT $2;
 
--- name: read_standing_domains
+-- name: list_blocked_domains
 -- Domains of a run that are blocked, unreachable or wait.
 SELECT name, status::text AS status, pages_crawled, total_error_count, frontier_size, false AS is_leased,
        COALESCE(block_reason, 'waits until ' || to_char(next_crawl_after, 'YYYY-MM-DD HH24:MI:SS') || ' UTC') AS reason

@@ -31,7 +31,7 @@ class Broken:
     found: int
 
 
-async def seal(conn: Any, *, most: int = MOST_AT_ONCE) -> int:
+async def write_digests(conn: Any, *, most: int = MOST_AT_ONCE) -> int:
     """Seals what was marked the last time and is settled, at most so many rows of each table, then marks how far the
     tables reach now. Returns the number of rows that were sealed."""
     async with conn.transaction():
@@ -44,32 +44,35 @@ async def seal(conn: Any, *, most: int = MOST_AT_ONCE) -> int:
             if row["is_settled"] and row["position"] > row["sealed_until"]:
                 stretch = row["what"], row["sealed_until"], row["position"]
                 end = await conn.fetchval(SQL["end_of_stretch"], *stretch, most)
-                total += await conn.fetchval(SQL["seal"], *stretch[:2], row["position"] if end is None else end) or 0
+                total += (
+                    await conn.fetchval(SQL["write_digests"], *stretch[:2], row["position"] if end is None else end)
+                    or 0
+                )
             if end is None and _is_done(row):
                 done.append(row["what"])
         await conn.execute(SQL["write_marks"], done)
         return total
 
 
-async def seal_within(conn: Any, *, within_s: float, most: int = MOST_AT_ONCE) -> int:
+async def write_digests_within(conn: Any, *, within_s: float, most: int = MOST_AT_ONCE) -> int:
     """Seals stretch by stretch, each in a transaction of its own, as long as one was full and there is time."""
     give_up_at = clock.monotonic() + within_s
-    total = portion = await seal(conn, most=most)
+    total = portion = await write_digests(conn, most=most)
     while portion >= most and clock.monotonic() < give_up_at:
-        portion = await seal(conn, most=most)
+        portion = await write_digests(conn, most=most)
         total += portion
     return total
 
 
-async def seal_now(conn: Any, *, patience_s: float) -> int:
+async def write_all_digests(conn: Any, *, patience_s: float) -> int:
     """Seals all that is there, as soon as the transactions that run now have ended; gives up after a while."""
     give_up_at = clock.monotonic() + patience_s
-    total = await seal(conn)
+    total = await write_digests(conn)
     while True:
         await asyncio.sleep(POLL_S)
-        total += await seal(conn)
+        total += await write_digests(conn)
         if await _is_complete(conn) or clock.monotonic() > give_up_at:
-            return total + await seal(conn)
+            return total + await write_digests(conn)
 
 
 async def find_broken(conn: Any, what: str) -> list[Broken]:

@@ -36,7 +36,7 @@ SELECT x.position FROM (
     UNION ALL (SELECT a.id FROM audit_log a WHERE $1 = 'audit_log' AND a.id > $2 AND a.id <= $3 ORDER BY a.id OFFSET $4 - 1 LIMIT 1)
 ) x;
 
--- name: seal
+-- name: write_digests
 -- The rows of a table behind a position and up to another are sealed; nothing is written where there are none.
 INSERT INTO seals (what, after, until, row_count, digest, chain)
 SELECT $1::text, $2::bigint, $3::bigint, c.row_count, c.digest,

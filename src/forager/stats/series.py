@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any
 
 from forager.db import statements
-from forager.stats.counters import Tally
+from forager.stats.counters import CounterMap
 
 SQL = statements.load("forager.stats", "series.sql")
 
@@ -35,7 +35,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class JobAge:
+class JobTimes:
     name: str
     every_s: float
     age_s: float | None
@@ -45,7 +45,7 @@ class JobAge:
     """Below zero: not due yet."""
 
 
-async def add(conn: Any, worker: int, tally: Tally) -> None:
+async def add(conn: Any, worker: int, tally: CounterMap) -> None:
     if tally:
         metrics, labels, amounts = zip(*tally.rows(), strict=True)
         await conn.execute(SQL["add_parts"], worker, metrics, labels, amounts)
@@ -68,13 +68,13 @@ async def old_days(conn: Any, *, after_days: int) -> list[date]:
     return [row["day"] for row in await conn.fetch(SQL["old_days"], after_days)]
 
 
-async def list_minutes(conn: Any, day: date) -> list[dict[str, Any]]:
+async def list_minute_rows(conn: Any, day: date) -> list[dict[str, Any]]:
     return [dict(row) for row in await conn.fetch(SQL["minutes_of_day"], day)]
 
 
-async def days_so_far(conn: Any) -> list[date]:
+async def list_rolled_days(conn: Any) -> list[date]:
     """Those that `roll_up` made of minutes."""
-    return [row["day"] for row in await conn.fetch(SQL["days_so_far"])]
+    return [row["day"] for row in await conn.fetch(SQL["list_rolled_days"])]
 
 
 async def roll_up(conn: Any, *, after_days: int) -> int:
@@ -104,9 +104,9 @@ async def read_state(conn: Any, *, dead_after_s: float) -> list[Number]:
     return [Number(*row) for row in await conn.fetch(SQL["read_state"], dead_after_s)]
 
 
-async def read_duty_ages(conn: Any) -> list[JobAge]:
-    return [JobAge(*row) for row in await conn.fetch(SQL["read_duty_ages"])]
+async def list_job_times(conn: Any) -> list[JobTimes]:
+    return [JobTimes(*row) for row in await conn.fetch(SQL["list_job_times"])]
 
 
-async def busiest_domains(conn: Any, *, limit: int) -> list[dict[str, Any]]:
-    return [dict(row) for row in await conn.fetch(SQL["busiest_domains"], limit)]
+async def list_top_domains(conn: Any, *, limit: int) -> list[dict[str, Any]]:
+    return [dict(row) for row in await conn.fetch(SQL["list_top_domains"], limit)]

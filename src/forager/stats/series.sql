@@ -57,7 +57,7 @@ WITH gone AS (
 )
 SELECT count(*)::int FROM gone;
 
--- name: days_so_far
+-- name: list_rolled_days
 -- Days that minutes became.
 SELECT DISTINCT day FROM series_days ORDER BY day;
 
@@ -134,13 +134,13 @@ UNION ALL SELECT 'alerts_unacknowledged', a.severity, count(*)::float8
           FROM alerts a WHERE a.resolved_at IS NULL AND a.acknowledged_at IS NULL GROUP BY a.severity
 ORDER BY 1, 2;
 
--- name: read_duty_ages
+-- name: list_job_times
 -- Seconds since each duty was last done without an error, as far as its row knows; and whether the last time failed.
 SELECT name, every_s, EXTRACT(EPOCH FROM now() - ended_at)::float8 AS age_s, error IS NOT NULL AS has_failed,
        EXTRACT(EPOCH FROM now() - next_at)::float8 AS late_s
 FROM duties ORDER BY name;
 
--- name: busiest_domains
+-- name: list_top_domains
 -- Of the domains that are crawled right now, those with most pages; never more than so many, whatever the web is like.
 SELECT name, pages_crawled, total_error_count, frontier_size, COALESCE(pace_delay_s, 0)::float8 AS pace_delay_s
 FROM domains WHERE claimed_by IS NOT NULL ORDER BY pages_crawled DESC, id LIMIT $1;

@@ -12,7 +12,7 @@ from forager.db.query import fetch_one
 from forager.engine.models import Pause
 from forager.frontier.models import Outcome
 from forager.runs.models import IMAGE, DomainCount, Holder, OutcomeCount, RunSpec, Scope
-from forager.stats.processes import get_process_key, is_gone, is_local_process
+from forager.stats.processes import get_process_key, has_exited, is_local_process
 
 SQL = statements.load("forager.stats")
 UNKEPT_S = 60.0
@@ -61,27 +61,27 @@ async def keep_run(conn: Any, run: int) -> None:
     await conn.execute(SQL["keep_run"], run, get_process_key())
 
 
-async def hold_standing_run(conn: Any, spec: RunSpec, *, by: str) -> int:
+async def ensure_continuous_run(conn: Any, spec: RunSpec, *, by: str) -> int:
     """The one run that never ends, made where there is none."""
     await conn.execute(SQL["lock_standing_run"])
-    run: int | None = await conn.fetchval(SQL["hold_standing_run"])
+    run: int | None = await conn.fetchval(SQL["ensure_continuous_run"])
     if run is None:
         run = await conn.fetchval(SQL["start_standing_run"], json.dumps(asdict(spec)), spec.max_depth, by)
     assert run is not None
     return run
 
 
-async def entrust_run(conn: Any, run: int) -> None:
-    await conn.execute(SQL["entrust_run"], run)
+async def assign_run(conn: Any, run: int) -> None:
+    await conn.execute(SQL["assign_run"], run)
 
 
 async def take_orders(conn: Any, foreman: str, *, silent_s: float, limit: int) -> list[int]:
     return sorted(row["id"] for row in await conn.fetch(SQL["take_orders"], foreman, silent_s, limit))
 
 
-async def kept_orders(conn: Any) -> list[tuple[int, str]]:
+async def list_owned_runs(conn: Any) -> list[tuple[int, str]]:
     """Ordered runs, and who says that it looks after each."""
-    return [tuple(row) for row in await conn.fetch(SQL["kept_orders"])]
+    return [tuple(row) for row in await conn.fetch(SQL["list_owned_runs"])]
 
 
 async def free_orders(conn: Any, orders: Sequence[tuple[int, str]]) -> None:
@@ -94,12 +94,12 @@ async def keep_orders(conn: Any, foreman: str, runs: Sequence[int]) -> dict[int,
     return {row["id"]: row["is_stopping"] for row in rows}
 
 
-async def ask_run_to_stop(conn: Any, run: int) -> bool:
-    return await conn.fetchval(SQL["ask_run_to_stop"], run) is not None
+async def request_stop(conn: Any, run: int) -> bool:
+    return await conn.fetchval(SQL["request_stop"], run) is not None
 
 
-async def reserve_pages(conn: Any, run: int, wanted: int) -> int:
-    granted: int = await conn.fetchval(SQL["reserve_pages"], run, wanted)
+async def acquire_pages(conn: Any, run: int, wanted: int) -> int:
+    granted: int = await conn.fetchval(SQL["acquire_pages"], run, wanted)
     return granted
 
 
@@ -149,9 +149,9 @@ async def add_worker(
     return worker
 
 
-async def send_away(conn: Any, *, worker: int | None = None, host: str | None = None) -> list[Any]:
+async def drain_workers(conn: Any, *, worker: int | None = None, host: str | None = None) -> list[Any]:
     """One running worker, or those of a machine, are to end: rows of their id, run, host and pid."""
-    rows: list[Any] = await conn.fetch(SQL["send_away"], worker, host)
+    rows: list[Any] = await conn.fetch(SQL["drain_workers"], worker, host)
     return rows
 
 
@@ -160,16 +160,16 @@ async def worker_status(conn: Any, worker: int) -> str | None:
     return status
 
 
-async def is_sent_away(conn: Any, worker: int) -> bool:
-    return bool(await conn.fetchval(SQL["is_sent_away"], worker))
+async def is_draining(conn: Any, worker: int) -> bool:
+    return bool(await conn.fetchval(SQL["is_draining"], worker))
 
 
-async def were_all_sent_away(conn: Any, run: int) -> bool:
+async def are_all_draining(conn: Any, run: int) -> bool:
     """Whether a run has no worker any more because people sent them away: it is not over."""
-    return bool(await conn.fetchval(SQL["were_all_sent_away"], run))
+    return bool(await conn.fetchval(SQL["are_all_draining"], run))
 
 
-async def beat(conn: Any, worker: int, pause: Pause | None = None) -> bool:
+async def heartbeat(conn: Any, worker: int, pause: Pause | None = None) -> bool:
     """False when this worker was declared dead."""
     told = (pause.reason.value, pause.detail, clock.monotonic() - pause.since) if pause else (None, None, None)
     return await conn.fetchval(SQL["beat"], worker, *told) is not None
@@ -184,23 +184,23 @@ async def find_running_workers(conn: Any, host: str) -> list[tuple[int, int, int
     return [tuple(row) for row in await conn.fetch(SQL["find_running_workers"], host)]
 
 
-async def has_silent_workers(conn: Any, *, silent_s: float, lost_s: float, host: str) -> bool:
+async def has_stale_workers(conn: Any, *, silent_s: float, lost_s: float, host: str) -> bool:
     """Whether leases of a silent worker are to be freed, or one of another machine is to be declared dead."""
-    return bool(await conn.fetchval(SQL["has_silent_workers"], silent_s, lost_s, host))
+    return bool(await conn.fetchval(SQL["has_stale_workers"], silent_s, lost_s, host))
 
 
-async def bury_silent(conn: Any, *, silent_s: float, host: str) -> list[int]:
+async def mark_stale_dead(conn: Any, *, silent_s: float, host: str) -> list[int]:
     """Declares workers of machines other than `host` dead that were silent for so long; returns their ids."""
-    return sorted(row["id"] for row in await conn.fetch(SQL["bury_silent"], silent_s, host))
+    return sorted(row["id"] for row in await conn.fetch(SQL["mark_stale_dead"], silent_s, host))
 
 
-async def bury_workers(conn: Any, workers: Sequence[int]) -> None:
-    await conn.execute(SQL["bury_workers"], workers)
+async def mark_workers_dead(conn: Any, workers: Sequence[int]) -> None:
+    await conn.execute(SQL["mark_workers_dead"], workers)
 
 
-async def bury_all_workers(conn: Any) -> None:
+async def mark_all_dead(conn: Any) -> None:
     """In a copy of a database, before anybody works on it."""
-    await conn.execute(SQL["bury_all_workers"])
+    await conn.execute(SQL["mark_all_dead"])
 
 
 async def end_lost_runs(conn: Any) -> None:
@@ -215,7 +215,7 @@ def is_lost(kept_by: str | None, silent_s: float) -> bool:
     """Whether the process that keeps a run is gone."""
     if kept_by is None:
         return silent_s > UNKEPT_S
-    return is_gone(kept_by) if is_local_process(kept_by) else silent_s > SILENT_S
+    return has_exited(kept_by) if is_local_process(kept_by) else silent_s > SILENT_S
 
 
 async def read_clock(conn: Any) -> datetime:
@@ -248,12 +248,12 @@ async def read_domain_states(conn: Any, run: int) -> tuple[dict[str, int], int]:
     return {row["status"]: row["domains"] for row in rows}, sum(row["frontier"] for row in rows) + again
 
 
-async def read_busy_domains(conn: Any, run: int, limit: int) -> tuple[DomainCount, ...]:
-    return tuple(DomainCount(*row) for row in await conn.fetch(SQL["read_busy_domains"], run, limit))
+async def list_active_domains(conn: Any, run: int, limit: int) -> tuple[DomainCount, ...]:
+    return tuple(DomainCount(*row) for row in await conn.fetch(SQL["list_active_domains"], run, limit))
 
 
-async def read_standing_domains(conn: Any, run: int, limit: int) -> tuple[DomainCount, ...]:
-    return tuple(DomainCount(*row) for row in await conn.fetch(SQL["read_standing_domains"], run, limit))
+async def list_blocked_domains(conn: Any, run: int, limit: int) -> tuple[DomainCount, ...]:
+    return tuple(DomainCount(*row) for row in await conn.fetch(SQL["list_blocked_domains"], run, limit))
 
 
 async def read_last_visit(conn: Any, run: int) -> Any:

@@ -19,9 +19,9 @@ from forager.frontier.models import Past
 from forager.observe import log
 from forager.storage import snapshot, warc_record
 from forager.storage.bucket import Bucket
-from forager.storage.layered import LayeredLocation
+from forager.storage.fallback import LayeredLocation
 from forager.storage.local import LocalLocation
-from forager.storage.location import Place
+from forager.storage.location import Location
 from forager.storage.migrator import WarcMover
 from forager.storage.models import StoredBody
 from forager.storage.objects import BucketLocation
@@ -37,7 +37,7 @@ NOT_MODIFIED = 304
 STORED, KNOWN, LOST = "stored", "known", "lost:"
 
 
-class Shelved(NamedTuple):
+class StoreResult(NamedTuple):
     """What became of a keepsake."""
 
     ref: str | None
@@ -54,7 +54,7 @@ class Shelved(NamedTuple):
 
 
 class BodyStore:
-    def __init__(self, place: Place, desk: WarcWriter) -> None:
+    def __init__(self, place: Location, desk: WarcWriter) -> None:
         self._place = place
         self._desk = desk
         self._storing = threading.Lock()
@@ -109,13 +109,13 @@ class BodyStore:
 
     # storing -------------------------------------------------------------------------------------------------------
 
-    def store(self, stored_bodies: Sequence[StoredBody]) -> list[Shelved]:
+    def store(self, stored_bodies: Sequence[StoredBody]) -> list[StoreResult]:
         """In their order; what is stored is durable when this returns. One call at a time: a WARC file has one end."""
         with self._storing:
             return self._store(stored_bodies)
 
-    def _store(self, stored_bodies: Sequence[StoredBody]) -> list[Shelved]:
-        shelved: dict[int, Shelved] = {}
+    def _store(self, stored_bodies: Sequence[StoredBody]) -> list[StoreResult]:
+        shelved: dict[int, StoreResult] = {}
         for at, stored in enumerate(stored_bodies):
             if stored.ref is not None:
                 shelved[at] = self._confirm(stored)
@@ -128,26 +128,26 @@ class BodyStore:
     def close(self) -> None:
         self._desk.close()
 
-    def _confirm(self, stored: StoredBody) -> Shelved:
+    def _confirm(self, stored: StoredBody) -> StoreResult:
         ref = parse(stored.ref or "")
         if isinstance(ref, WarcRef) or self._place.confirm([ref.key]):
-            return Shelved(str(ref), ref.name, stored.kind, KNOWN, 0, 0)
+            return StoreResult(str(ref), ref.name, stored.kind, KNOWN, 0, 0)
         return self._retry_confirm(stored, ref)
 
-    def _retry_confirm(self, stored: StoredBody, ref: SnapshotRef) -> Shelved:
+    def _retry_confirm(self, stored: StoredBody, ref: SnapshotRef) -> StoreResult:
         """A body that is not in its place is lost; one of which nobody can tell is not. One that is there and cannot be
         marked as used is stored again: its file may belong to another account, or the store takes no writes."""
         try:
             error = self._place.put({ref.key: self._place.get(ref.key)}).get(ref.key)
         except StoreError as found:
             if found.reason == "missing":
-                return Shelved(None, None, stored.kind, LOST + "missing", 0, 0)
+                return StoreResult(None, None, stored.kind, LOST + "missing", 0, 0)
             error = found
         if error is None:
-            return Shelved(str(ref), ref.name, stored.kind, KNOWN, 0, 0)
-        return Shelved(None, None, stored.kind, LOST + error.reason, 0, 0, error)
+            return StoreResult(str(ref), ref.name, stored.kind, KNOWN, 0, 0)
+        return StoreResult(None, None, stored.kind, LOST + error.reason, 0, 0, error)
 
-    def _store_snapshots(self, stored_bodies: dict[int, StoredBody]) -> dict[int, Shelved]:
+    def _store_snapshots(self, stored_bodies: dict[int, StoredBody]) -> dict[int, StoreResult]:
         if not stored_bodies:
             return {}
         refs = {at: SnapshotRef(stored.digest) for at, stored in stored_bodies.items()}
@@ -159,13 +159,13 @@ class BodyStore:
         for at, ref in refs.items():
             size, stored = stored_bodies[at].size_bytes, len(stored_bodies[at].blob)
             if error := failed.get(ref.key):
-                shelved[at] = Shelved(None, None, ContentPolicy.SNAPSHOT, LOST + error.reason, size, 0, error)
+                shelved[at] = StoreResult(None, None, ContentPolicy.SNAPSHOT, LOST + error.reason, size, 0, error)
             else:
                 what = STORED if fresh.pop(ref.key, None) is not None else KNOWN
-                shelved[at] = Shelved(str(ref), ref.name, ContentPolicy.SNAPSHOT, what, size, stored)
+                shelved[at] = StoreResult(str(ref), ref.name, ContentPolicy.SNAPSHOT, what, size, stored)
         return shelved
 
-    def _store_archived(self, stored_bodies: dict[int, StoredBody]) -> dict[int, Shelved]:
+    def _store_archived(self, stored_bodies: dict[int, StoredBody]) -> dict[int, StoreResult]:
         if not stored_bodies:
             return {}
         kind = ContentPolicy.ARCHIVE
@@ -173,17 +173,17 @@ class BodyStore:
             refs = self._desk.write(list(stored_bodies.values()))
         except StoreError as error:
             lost = LOST + error.reason
-            return {at: Shelved(None, None, kind, lost, k.size_bytes, 0, error) for at, k in stored_bodies.items()}
+            return {at: StoreResult(None, None, kind, lost, k.size_bytes, 0, error) for at, k in stored_bodies.items()}
         shelved = {}
         for (at, stored), ref in zip(stored_bodies.items(), refs, strict=True):
             if stored.origin is not None:
-                self._remember(Original(str(ref), stored.digest, *stored.origin))
+                self._cache_original(Original(str(ref), stored.digest, *stored.origin))
             what = STORED if stored.origin or not stored.is_body else KNOWN
             named = str(ref) if stored.is_body else None
-            shelved[at] = Shelved(named, ref.name, kind, what, stored.size_bytes, stored.buffer_bytes)
+            shelved[at] = StoreResult(named, ref.name, kind, what, stored.size_bytes, stored.buffer_bytes)
         return shelved
 
-    def _remember(self, original: Original) -> None:
+    def _cache_original(self, original: Original) -> None:
         self._originals[original.digest] = original
         if len(self._originals) > MOST_ORIGINALS:
             del self._originals[next(iter(self._originals))]
@@ -215,14 +215,14 @@ class BodyStore:
         return warc_record.read(self._place.get(ref.key, ref.offset, ref.length))  # it was closed in between
 
 
-def open_location(home: Path, bucket: Bucket | None = None) -> Place:
+def open_location(home: Path, bucket: Bucket | None = None) -> Location:
     """Where bodies are: in the home, and where a bucket is named, there from now on."""
     local = LocalLocation(home / FOLDER)
     return local if bucket is None else LayeredLocation(BucketLocation(bucket), local)
 
 
 @contextlib.contextmanager
-def open_shelf(
+def open_store(
     home: Path,
     *,
     bucket: Bucket | None = None,
@@ -235,7 +235,7 @@ def open_shelf(
     root = home / FOLDER
     with contextlib.suppress(OSError):
         if root.is_dir():
-            LocalLocation(root).tidy()
+            LocalLocation(root).remove_stale()
             repair_all(root / "warc")
     make_info = partial(warc_record.info, software=f"Forager/{__version__}", user_agent=user_agent)
     body_store = BodyStore(

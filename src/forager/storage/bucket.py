@@ -105,7 +105,7 @@ def connect(bucket: Bucket, *, timeout_s: int = REQUEST_S, environ: Mapping[str,
     )
 
 
-def trouble(error: Exception, bucket: Bucket, what: str = "") -> StoreError:
+def translate_error(error: Exception, bucket: Bucket, what: str = "") -> StoreError:
     """One sentence: what, where, what to do. Of the answer only its code is repeated."""
     text = str(error).partition("\nDebug source")[0]
     code = found[1] if (found := CODE.search(text)) else ""
@@ -141,11 +141,11 @@ def trouble(error: Exception, bucket: Bucket, what: str = "") -> StoreError:
     return StoreError(f"{place}: {code or status or text.strip().splitlines()[0][:200]}.", "store_error")
 
 
-def prove(bucket: Bucket) -> None:
+def probe_bucket(bucket: Bucket) -> None:
     """One request that fails for every mistake in the settings. Raises ConfigurationError."""
     from obstore.exceptions import BaseError
 
     try:
         next(iter(connect(bucket).list(chunk_size=1)), None)
     except (BaseError, OSError) as error:
-        raise ConfigurationError(str(trouble(error, bucket))) from None
+        raise ConfigurationError(str(translate_error(error, bucket))) from None

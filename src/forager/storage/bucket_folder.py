@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from forager.errors import ConfigurationError, StoreError
-from forager.storage.bucket import UPLOAD_S, Bucket, connect, trouble
+from forager.storage.bucket import UPLOAD_S, Bucket, connect, translate_error
 from forager.storage.upload import never, upload
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class BucketFolder:
         except FileNotFoundError:
             return None
         except Exception as error:
-            raise self._trouble(error, name) from None
+            raise self._translate_error(error, name) from None
         return BucketFile(found["size"], found["last_modified"])
 
     def pieces(self, name: str) -> Iterator[bytes]:
@@ -56,7 +56,7 @@ class BucketFolder:
             for piece in self._store.get(name).stream(min_chunk_size=PIECE_BYTES):
                 yield bytes(piece)
         except Exception as error:
-            raise self._trouble(error, name) from None
+            raise self._translate_error(error, name) from None
 
     def read(self, name: str) -> bytes:
         return b"".join(self.pieces(name))
@@ -82,7 +82,7 @@ class BucketFolder:
             for portion in self._store.list(prefix or None, chunk_size=LIST_AT_ONCE):
                 found.update({each["path"]: BucketFile(each["size"], each["last_modified"]) for each in portion})
         except Exception as error:
-            raise self._trouble(error, prefix) from None
+            raise self._translate_error(error, prefix) from None
         return found
 
     def folders(self) -> Sequence[str]:
@@ -90,7 +90,7 @@ class BucketFolder:
         try:
             return list(self._store.list_with_delimiter()["common_prefixes"])
         except Exception as error:
-            raise self._trouble(error, "") from None
+            raise self._translate_error(error, "") from None
 
     def delete(self, names: Sequence[str]) -> None:
         """Those that are not there are gone already."""
@@ -100,9 +100,9 @@ class BucketFolder:
         except FileNotFoundError:
             return
         except Exception as error:
-            raise self._trouble(error, names[0]) from None
+            raise self._translate_error(error, names[0]) from None
 
-    def _trouble(self, error: Exception, name: str) -> StoreError | ConfigurationError:
+    def _translate_error(self, error: Exception, name: str) -> StoreError | ConfigurationError:
         if isinstance(error, StoreError | ConfigurationError):
             return error
-        return trouble(error, self.bucket, name)
+        return translate_error(error, self.bucket, name)

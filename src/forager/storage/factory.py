@@ -3,10 +3,10 @@
 from contextlib import AbstractContextManager
 
 from forager.config.settings import Settings
-from forager.storage.body_store import FOLDER, BodyStore, open_location, open_shelf
+from forager.storage.body_store import FOLDER, BodyStore, open_location, open_store
 from forager.storage.body_store import open_readonly_store as open_to_read
-from forager.storage.bucket import Bucket, parse_bucket, prove
-from forager.storage.location import Place
+from forager.storage.bucket import Bucket, parse_bucket, probe_bucket
+from forager.storage.location import Location
 
 
 def bucket_at(settings: Settings, url: str) -> Bucket:
@@ -18,12 +18,12 @@ def bucket_of(settings: Settings) -> Bucket | None:
     return bucket_at(settings, settings.storage.bucket) if settings.storage.bucket is not None else None
 
 
-def place_of(settings: Settings) -> Place:
+def get_location(settings: Settings) -> Location:
     return open_location(settings.home, bucket_of(settings))
 
 
 def open_body_store(settings: Settings) -> AbstractContextManager[BodyStore]:
-    return open_shelf(
+    return open_store(
         settings.home,
         bucket=bucket_of(settings),
         user_agent=settings.agent_header,
@@ -44,4 +44,4 @@ def check_bucket(settings: Settings) -> None:
     """Before work is begun that needs it: a mistake in the settings is told at once, in one sentence. Raises
     ConfigurationError."""
     if bucket := bucket_of(settings):
-        prove(bucket)
+        probe_bucket(bucket)

@@ -22,10 +22,10 @@ def translate_errors(path: Path, advice: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise trouble(error, path, advice) from None
+        raise translate_error(error, path, advice) from None
 
 
-def trouble(error: OSError, path: Path, advice: str) -> StoreError:
+def translate_error(error: OSError, path: Path, advice: str) -> StoreError:
     where = error.filename or path
     if error.errno in FULL:
         return StoreError(f"The disk is full ({where}): make room there. {advice}", "disk_full")

@@ -13,7 +13,7 @@ from forager.config.settings import Settings
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 from forager.storage import store as bodies
-from forager.storage.factory import place_of
+from forager.storage.factory import get_location
 from forager.storage.refs import key_of
 
 BATCH = 1000
@@ -49,5 +49,5 @@ async def delete_bodies(settings: Settings, names: Sequence[str]) -> list[str]:
     """Deletes files and returns the names of those that are gone. Files that were stored or confirmed in the last day
     are kept: a visit may be about to refer to them."""
     by_key = {key_of(name): name for name in names}
-    gone = await asyncio.to_thread(place_of(settings).delete, list(by_key), unless_since=clock.now() - FRESH)
+    gone = await asyncio.to_thread(get_location(settings).delete, list(by_key), unless_since=clock.now() - FRESH)
     return [by_key[key] for key in gone]

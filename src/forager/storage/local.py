@@ -15,7 +15,7 @@ from pathlib import Path
 
 from forager import clock
 from forager.errors import StoreError
-from forager.storage.durable import sync_files, sync_folders
+from forager.storage.file_sync import sync_files, sync_folders
 from forager.storage.location import Stored, parts_of
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -36,7 +36,7 @@ REASONS = {
 }
 
 
-def trouble(error: OSError, key: str) -> StoreError:
+def translate_error(error: OSError, key: str) -> StoreError:
     reason = REASONS.get(error.errno or 0, "store_error")
     return StoreError(f"{key} of the store of bodies: {(error.strerror or str(error)).lower()}.", reason)
 
@@ -54,12 +54,12 @@ class LocalLocation:
             try:
                 temporary = folders.enter((TEMPORARY,), make=True)
             except OSError as error:
-                return {key: trouble(error, TEMPORARY) for key in items}
+                return {key: translate_error(error, TEMPORARY) for key in items}
             for key, content in items.items():
                 try:
                     written[key] = self._write(temporary, content)
                 except OSError as error:
-                    failed[key] = trouble(error, key)
+                    failed[key] = translate_error(error, key)
             failed |= self._move(folders, temporary, written)
         return failed
 
@@ -73,7 +73,7 @@ class LocalLocation:
                 finally:
                     os.close(descriptor)
         except OSError as error:
-            raise trouble(error, key) from error
+            raise translate_error(error, key) from error
 
     def confirm(self, keys: Sequence[str]) -> set[str]:
         there = set()
@@ -98,7 +98,7 @@ class LocalLocation:
                 except FileNotFoundError:
                     gone.append(key)
                 except OSError as error:
-                    raise trouble(error, key) from error
+                    raise translate_error(error, key) from error
         return gone
 
     def list(self, prefix: str = "") -> Iterator[Stored]:
@@ -113,7 +113,7 @@ class LocalLocation:
                         key = path.relative_to(self._root).as_posix()
                         yield Stored(key, found.st_size, datetime.fromtimestamp(found.st_mtime, UTC))
 
-    def tidy(self) -> int:
+    def remove_stale(self) -> int:
         """What processes that were killed long ago had not finished to write or to delete is removed; answers how
         many files."""
         return sum(self._remove_stale(folder) for folder in (TEMPORARY, DYING))
@@ -165,13 +165,13 @@ class LocalLocation:
                 os.replace(name, last, src_dir_fd=temporary, dst_dir_fd=folder)
                 changed[folder] = key
             except OSError as error:
-                failed[key] = trouble(error, key)
+                failed[key] = translate_error(error, key)
                 with contextlib.suppress(OSError):
                     os.unlink(name, dir_fd=temporary)
         try:
             sync_folders([*folders.grown, *changed])
         except OSError as error:
-            return {key: trouble(error, key) for key in written}
+            return {key: translate_error(error, key) for key in written}
         return failed
 
     def _delete(self, folder: int, name: str, aside: int, unless_since: datetime) -> bool:

@@ -21,7 +21,7 @@ class Stored(NamedTuple):
     modified_at: datetime
 
 
-class Place(Protocol):
+class Location(Protocol):
     def put(self, items: Mapping[str, bytes]) -> Mapping[str, StoreError]:
         """Each whole or not at all, and durable when this returns; answers what could not be stored."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from forager import clock
 from forager.errors import ConfigurationError, StoreError
-from forager.storage.bucket import Bucket, connect, trouble
+from forager.storage.bucket import Bucket, connect, translate_error
 from forager.storage.location import Stored, parts_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class BucketLocation:
             except FileNotFoundError:
                 continue
             except Exception as error:
-                raise self._trouble(error, key) from None
+                raise self._translate_error(error, key) from None
         raise StoreError(f"{key} in {self.bucket} is not there.", "missing")
 
     def confirm(self, keys: Sequence[str]) -> set[str]:
@@ -117,7 +117,7 @@ class BucketLocation:
             except StoreError as error:
                 failed[key] = error
             except Exception as error:
-                failed[key] = self._trouble(error, key)
+                failed[key] = self._translate_error(error, key)
             if key in failed and failed[key].reason == "store_away":
                 away.append(failed[key])
 
@@ -154,7 +154,7 @@ class BucketLocation:
         except FileNotFoundError:
             return []
         except Exception as error:
-            raise self._trouble(error, key) from None
+            raise self._translate_error(error, key) from None
         return [Named(key, found["size"], found["last_modified"])]
 
     def _walk(self, prefix: str) -> Iterator[Named]:
@@ -162,7 +162,7 @@ class BucketLocation:
             for portion in self._store.list(prefix or None, chunk_size=LIST_AT_ONCE):
                 yield from (Named(each["path"], each["size"], each["last_modified"]) for each in portion)
         except Exception as error:
-            raise self._trouble(error, prefix) from None
+            raise self._translate_error(error, prefix) from None
 
     def _read(self, found: Named, key: str, start: int, length: int | None) -> bytes:
         wanted = found.size_bytes - start if length is None else length
@@ -175,12 +175,12 @@ class BucketLocation:
             raise StoreError(f"{key} in {self.bucket} ends early.", "damaged")
         return content
 
-    def _trouble(self, error: Exception, key: str) -> StoreError:
+    def _translate_error(self, error: Exception, key: str) -> StoreError:
         if isinstance(error, StoreError):
             return error
         if isinstance(error, ConfigurationError):
             return StoreError(str(error), "store_refused")
-        return trouble(error, self.bucket, key)
+        return translate_error(error, self.bucket, key)
 
 
 def _today() -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from forager.db import statements
 from forager.db.query import Query
-from forager.storage.body_store import Shelved
+from forager.storage.body_store import StoreResult
 
 SQL = statements.load("forager.storage")
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
@@ -46,7 +46,7 @@ STORED_NAMES = Query(SQL["stored_names"], StoredName)
 ENDS_OF_ARCHIVES = Query(SQL["ends_of_archives"], ArchiveEnd)
 
 
-async def note_bodies(conn: Any, shelved: Iterable[Shelved]) -> None:
+async def note_bodies(conn: Any, shelved: Iterable[StoreResult]) -> None:
     """Every stored file once, with what was added to it."""
     sizes: dict[tuple[str, str], tuple[int, int]] = {}
     for item in shelved:
@@ -64,7 +64,7 @@ async def note_bodies(conn: Any, shelved: Iterable[Shelved]) -> None:
         await conn.execute(SQL["note_bodies"], names, kinds, before, after)
 
 
-async def count_bodies(conn: Any, run: int, shelved: Iterable[Shelved]) -> None:
+async def count_bodies(conn: Any, run: int, shelved: Iterable[StoreResult]) -> None:
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for item in shelved:
         for at, more in enumerate((1, item.size_bytes, item.stored_bytes)):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from forager.errors import ConfigurationError, StoreError
-from forager.storage.bucket import UPLOAD_S, Bucket, connect, trouble
+from forager.storage.bucket import UPLOAD_S, Bucket, connect, translate_error
 
 PART_BYTES = 8 * 1024 * 1024
 MOST_PARTS = 9_000
@@ -39,7 +39,7 @@ def upload(bucket: Bucket, path: Path, key: str, *, is_late: Callable[[], bool] 
     except Exception as error:
         if is_late():
             raise StoppedError from error
-        raise trouble(error, bucket, key) from None
+        raise translate_error(error, bucket, key) from None
     if stored != size:
         raise StoreError(f"{key} in {bucket} has {stored:,} bytes instead of {size:,}.", "damaged")
 

@@ -111,7 +111,7 @@ async def report(
     cold = await conn.fetchrow(SQL["cold_counts"])
     total = await conn.fetchval(SQL["database_size"])
     sizes = await asyncio.to_thread(_folders, folders)
-    advice = [line for table in tables for line in recommend(table)]
+    advice = [line for table in tables for line in list_hints(table)]
     counted = await _counted(conn, rules, refresh_every_s)
     return Report(total, tables, sizes, cold["rows"], _free(home), advice, counted)
 
@@ -138,7 +138,7 @@ def _table(row: Any, states: Any) -> Table:
     return Table(**known)
 
 
-def recommend(table: Table) -> Iterator[str]:
+def list_hints(table: Table) -> Iterator[str]:
     """What a table needs, in plain words; PostgreSQL's own cleaning does most of it by itself."""
     if table.rows + table.dead_rows < FEW_ROWS:
         return

@@ -19,7 +19,7 @@ from forager import clock
 from forager.errors import StoreError
 from forager.observe import log
 from forager.storage import cdxj, warc_record
-from forager.storage.local import trouble
+from forager.storage.local import translate_error
 from forager.storage.models import StoredBody
 from forager.storage.refs import OPEN, WarcRef
 
@@ -74,7 +74,7 @@ class WarcFile:
 
     def close(self) -> None:
         self.abandon()
-        seal(self._path)
+        finalize(self._path)
 
     def abandon(self) -> None:
         os.close(self._index)
@@ -106,7 +106,7 @@ class WarcWriter:
             self._roll()
         except OSError as error:
             self._drop()
-            raise trouble(error, "warc") from error
+            raise translate_error(error, "warc") from error
         return refs
 
     def close(self) -> None:
@@ -139,7 +139,7 @@ class WarcWriter:
                 file.abandon()
 
 
-def seal(path: Path) -> None:
+def finalize(path: Path) -> None:
     """The index sorted, the name final."""
     final = path.with_name(path.name.removesuffix(OPEN))
     index = final.with_name(final.name + INDEX)
@@ -188,7 +188,7 @@ def _repair(path: Path, descriptor: int) -> None:
         log().warning("torn archive cut", action="archive.mended", file=name, bytes=size - good_end)
     with index.open("a", encoding="utf-8") as stream:
         stream.writelines(f"{line}\n" for line in lines)
-    seal(path)
+    finalize(path)
 
 
 def _line_of(record: warc_record.Record, name: str, offset: int, length: int) -> str | None:

@@ -35,7 +35,7 @@ OPEN = tuple(status for status in TaskStatus if status not in CLOSED)
 
 
 @dataclass(frozen=True, slots=True)
-class Which:
+class TaskFilter:
     """Tasks a bulk order is for; all conditions hold together, and at least one is given."""
 
     task_ids: tuple[int, ...] = ()
@@ -60,9 +60,15 @@ class Many:
 
 
 async def pause_many(
-    conn: Any, which: Which, *, by: str, reason: str | None = None, limit: int = MOST_AT_ONCE, dry_run: bool = False
+    conn: Any,
+    which: TaskFilter,
+    *,
+    by: str,
+    reason: str | None = None,
+    limit: int = MOST_AT_ONCE,
+    dry_run: bool = False,
 ) -> Many:
-    chosen = await _choose(conn, which, PAUSABLE, limit=limit)
+    chosen = await _select_open(conn, which, PAUSABLE, limit=limit)
     if not dry_run:
         chosen = [held.id for held in await hold(conn, chosen) if can_transition(held.status, PAUSED)]
         await pause_locked(conn, await frontier.hold(conn, chosen), by=by, reason=reason)
@@ -70,10 +76,16 @@ async def pause_many(
 
 
 async def resume_many(
-    conn: Any, which: Which, *, by: str, reason: str | None = None, limit: int = MOST_AT_ONCE, dry_run: bool = False
+    conn: Any,
+    which: TaskFilter,
+    *,
+    by: str,
+    reason: str | None = None,
+    limit: int = MOST_AT_ONCE,
+    dry_run: bool = False,
 ) -> Many:
     """Not those that wait for another task: they go on by themselves."""
-    chosen = await _choose(conn, which, (PAUSED,), limit=limit, leaves_waiting=True)
+    chosen = await _select_open(conn, which, (PAUSED,), limit=limit, leaves_waiting=True)
     if not dry_run:
         held = [each for each in await hold(conn, chosen) if each.status is PAUSED and not each.is_waiting]
         chosen = [each.id for each in held]
@@ -82,9 +94,15 @@ async def resume_many(
 
 
 async def cancel_many(
-    conn: Any, which: Which, *, by: str, reason: str | None = None, limit: int = MOST_AT_ONCE, dry_run: bool = False
+    conn: Any,
+    which: TaskFilter,
+    *,
+    by: str,
+    reason: str | None = None,
+    limit: int = MOST_AT_ONCE,
+    dry_run: bool = False,
 ) -> Many:
-    chosen = await _choose(conn, which, OPEN, limit=limit)
+    chosen = await _select_open(conn, which, OPEN, limit=limit)
     if not dry_run:
         held = [each for each in await hold(conn, chosen) if each.status not in CLOSED]
         chosen = [each.id for each in held]
@@ -94,7 +112,7 @@ async def cancel_many(
 
 async def set_priority_many(
     conn: Any,
-    which: Which,
+    which: TaskFilter,
     priority: int,
     *,
     by: str,
@@ -104,7 +122,7 @@ async def set_priority_many(
 ) -> Many:
     """Of a whole domain also the pages that wait for their first visit and have no task yet."""
     validate_priority(priority)
-    chosen = await _choose(conn, which, OPEN, limit=limit)
+    chosen = await _select_open(conn, which, OPEN, limit=limit)
     if not dry_run:
         held = [each for each in await hold(conn, chosen) if each.status not in CLOSED]
         chosen = [each.id for each in held]
@@ -169,8 +187,8 @@ async def _restart_many(
     return replace(done, is_all=len(task_ids) < limit)
 
 
-async def _choose(
-    conn: Any, which: Which, statuses: Sequence[TaskStatus], *, limit: int, leaves_waiting: bool = False
+async def _select_open(
+    conn: Any, which: TaskFilter, statuses: Sequence[TaskStatus], *, limit: int, leaves_waiting: bool = False
 ) -> list[int]:
     validate_limit(limit)
     domain = await _domain_id(conn, which.domain)

@@ -95,7 +95,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Redriven:
+class RedriveResult:
     fingerprint: str | None
     tasks: Sequence[int]
     """New tasks; of a dry run, those that would be tried again."""
@@ -171,7 +171,7 @@ async def count_categories(conn: Any, *, since: timedelta = DAY) -> dict[str, in
 # What failed for good -------------------------------------------------------------------------------------------------
 
 
-async def dead_letters(
+async def list_dead(
     conn: Any,
     *,
     since: timedelta = ALL_TIME,
@@ -195,7 +195,7 @@ async def redrive(
     since: timedelta = ALL_TIME,
     limit: int = MOST_REDRIVEN,
     dry_run: bool = False,
-) -> Redriven:
+) -> RedriveResult:
     """Try again what failed for good: all dead letters, webhooks too, or every visit that failed with one problem; of
     each kind at most `limit`, the newest."""
     since_at = await read_clock(conn) - since
@@ -210,14 +210,14 @@ async def redrive(
     reason = f"errors {fingerprint}" if fingerprint else "dead letters"
     done = await tasks_many.restart_tasks(conn, chosen, by=by, reason=reason, dry_run=dry_run)
     calls = await _redrive_calls(conn, limit, dry_run=dry_run) if fingerprint is None else 0
-    return Redriven(fingerprint, [task.task_id for task in done.tasks], calls, dry_run)
+    return RedriveResult(fingerprint, [task.task_id for task in done.tasks], calls, dry_run)
 
 
 async def _redrive_calls(conn: Any, limit: int, *, dry_run: bool) -> int:
     if dry_run:
         number: int = await conn.fetchval(SQL["count_dead_calls"], limit)
         return number
-    return await webhooks.revive(conn, [row["id"] for row in await conn.fetch(SQL["dead_calls"], limit)])
+    return await webhooks.retry_calls(conn, [row["id"] for row in await conn.fetch(SQL["dead_calls"], limit)])
 
 
 def _codes_of(category: str | None) -> list[str] | None:

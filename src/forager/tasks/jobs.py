@@ -2,7 +2,7 @@
 
 from forager.scheduler.job import Job, JobContext
 from forager.scheduler.text import things
-from forager.tasks.dependents import settle
+from forager.tasks.dependencies import release_finished
 
 MOST_ROUNDS = 100
 
@@ -16,7 +16,7 @@ class DependenciesJob(Job):
         settled = 0
         for _ in range(MOST_ROUNDS):
             async with context.connection.transaction():
-                count = await settle(context.connection, goes_on=goes_on)
+                count = await release_finished(context.connection, goes_on=goes_on)
             settled += count
             if not count:
                 break

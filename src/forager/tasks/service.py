@@ -88,7 +88,7 @@ async def resume(conn: Any, task_id: int, *, by: str, reason: str | None = None)
     if held.status is not PAUSED or held.is_waiting:
         if held.status in CLOSED:
             raise _closed(held, "resumed")
-        return await _tell(conn, held, False, _why_not_paused(held))
+        return await _tell(conn, held, False, _resume_error(held))
     waiting = await resume_locked(conn, [held], by=by, reason=reason)
     return await _tell(conn, held, True, f"Waits for task {held.depends_on}." if waiting else "Resumed.")
 
@@ -184,5 +184,5 @@ def _unknown(task_id: int) -> NotFoundError:
     return NotFoundError(f"There is no task {task_id}; `forager tasks` lists them.")
 
 
-def _why_not_paused(held: LockedTask) -> str:
+def _resume_error(held: LockedTask) -> str:
     return f"It waits for task {held.depends_on}." if held.is_waiting else f"It was not paused; it is {held.status}."

@@ -15,7 +15,7 @@ from forager.domains import tasks as domains
 from forager.errors import AddressBlockedError, BadUrlError, ConflictError, NotFoundError, UsageError
 from forager.frontier import store as pages
 from forager.frontier import tasks as frontier
-from forager.frontier.enqueue import EnqueueResult, learn
+from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.frontier.task_status import TaskStatus
 from forager.frontier.tasks import NewTask
 from forager.links.models import Discovery
@@ -49,7 +49,7 @@ class TaskOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
+class SubmitResult:
     tasks: tuple[TaskState, ...]
     """In the order they were given; a URL that was given twice stands once. `was_changed`: the task is new."""
     batch_id: int | None
@@ -68,12 +68,12 @@ async def submit(
     reason: str | None = None,
     batch: str | None = None,
     guard: AddressGuard | None = None,
-) -> Submitted:
+) -> SubmitResult:
     """All of them or none. With the guard, addresses that may never be asked are refused here already."""
     wanted = read_orders(orders, guard)
     ends = await _ends_of_dependencies(conn, list(wanted.values()))
     row = await frontier.name_batch(conn, _batch_name(batch), by=by) if batch is not None else None
-    page_ids = await _learn(conn, list(wanted))
+    page_ids = await _enqueue(conn, list(wanted))
     await _check_dependencies(conn, wanted, page_ids)
     tasks = [_new_task(page_ids[url], order, row["id"] if row else None, ends) for url, order in wanted.items()]
     added = await frontier.queue_pages(conn, [task.page_id for task in tasks])
@@ -91,7 +91,7 @@ async def submit(
         state_of(states[opened[page].id], page in new, "Ordered." if page in new else "It was open already.")
         for page in page_ids.values()
     )
-    return Submitted(told, row["id"] if row else None, row["name"] if row else None)
+    return SubmitResult(told, row["id"] if row else None, row["name"] if row else None)
 
 
 def read_orders(orders: Sequence[TaskOrder], guard: AddressGuard | None = None) -> dict[str, TaskOrder]:
@@ -159,7 +159,7 @@ def _batch_name(name: str) -> str:
     return clean
 
 
-async def _learn(conn: Any, urls: Sequence[str]) -> dict[str, int]:
+async def _enqueue(conn: Any, urls: Sequence[str]) -> dict[str, int]:
     """URL → its page, known from now on. Its domains are held."""
     links = {url: Discovery(url, url_key(url), domain_of(url), 0, 0, "", "seed") for url in urls}
     learned = EnqueueResult()
@@ -168,10 +168,10 @@ async def _learn(conn: Any, urls: Sequence[str]) -> dict[str, int]:
         await domain_store.add_domains(conn, bases, source="order", run=None)
         return await domain_store.find_domains(conn, bases)
 
-    await learn(conn, learned, {link.key: link for link in links.values()}, find_or_add, are_seeds=True)
+    await enqueue(conn, learned, {link.key: link for link in links.values()}, find_or_add, are_seeds=True)
     await domains.hold(conn, await _domains_of(conn, list(learned.page_ids.values())))
     await domain_store.count_discovered(conn, learned.new, run=None)
-    if learned.nearer and (nearer := await pages.relax_depths(conn, learned.nearer)):
+    if learned.nearer and (nearer := await pages.update_depths(conn, learned.nearer)):
         await domain_store.wake(conn, sorted(nearer))
     return {url: learned.page_ids[link.key] for url, link in links.items()}
 

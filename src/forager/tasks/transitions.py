@@ -63,7 +63,7 @@ async def resume_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reaso
     ended = {row["id"]: row["outcome"] for row in await conn.fetch(SQL["outcomes_of"], wanted)} if wanted else {}
     waiting = {each.id for each in held if ended.get(each.depends_on or 0, "success") != "success"}
     if waiting:
-        await frontier.let_wait(conn, sorted(waiting))
+        await frontier.set_waiting(conn, sorted(waiting))
     first = await frontier.resume(conn, [each.id for each in held if each.id not in waiting])
     await domains.expect_visits(conn, first, {})
     await note_moves(conn, "resume", [each for each in held if each.id in waiting], PAUSED, by=by, reason=reason)
@@ -98,9 +98,9 @@ async def restart_locked(
     new = await frontier.add(conn, [_build_task(row, order) for row in parents.values()], by=by)
     opened = await frontier.list_open(conn, list(parents))
     known = [task.id for page, task in opened.items() if page not in new]
-    hurried = await frontier.hurry(conn, known, priority=order.priority, at=order.scheduled_at)
+    hurried = await frontier.run_now(conn, known, priority=order.priority, at=order.scheduled_at)
     changes = {task: _change(each) for task, each in hurried.items()}
-    await frontier.move_dependents(conn, {parents[page]["id"]: task.id for page, task in opened.items()})
+    await frontier.move_dependencies(conn, {parents[page]["id"]: task.id for page, task in opened.items()})
     first = first_due(
         task for task in (await frontier.list_open(conn, list(parents))).values() if task.status is PENDING
     )

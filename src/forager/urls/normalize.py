@@ -26,23 +26,23 @@ ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
-def _spell(high: str, low: str) -> str:
+def _fix_escape(high: str, low: str) -> str:
     char = chr(int(high + low, 16))
     return char if char in UNRESERVED else f"%{high}{low}".upper()
 
 
-SPELLINGS = {f"%{high}{low}": _spell(high, low) for high in hexdigits for low in hexdigits}
+SPELLINGS = {f"%{high}{low}": _fix_escape(high, low) for high in hexdigits for low in hexdigits}
 """Every percent-escape in every case → its one spelling."""
 
 
 def normalize(url: str, policy: UrlPolicy = DEFAULT_POLICY) -> str:
     """The one spelling of `url`; raises BadUrlError when it is none we can visit."""
-    reject_unwritable(url, policy)
+    check_printable(url, policy)
     try:
         href: str = normalize_url(url)
     except ValueError:
         raise BadUrlError(_explain_invalid(url)) from None
-    return tidy(href, policy)
+    return apply_policy(href, policy)
 
 
 def url_key(url: str) -> bytes:
@@ -50,7 +50,7 @@ def url_key(url: str) -> bytes:
     return sha256(url.encode()).digest()[:KEY_BYTES]
 
 
-def tidy(href: str, policy: UrlPolicy) -> str:
+def apply_policy(href: str, policy: UrlPolicy) -> str:
     """Apply the policy to a URL as ada serialised it."""
     match = HREF.match(href)
     if match is None:
@@ -97,7 +97,7 @@ def check_host(host: str) -> str:
     return name
 
 
-def reject_unwritable(url: str, policy: UrlPolicy) -> None:
+def check_printable(url: str, policy: UrlPolicy) -> None:
     if len(url) > policy.max_bytes:
         raise BadUrlError(f"{show(url)} is longer than {policy.max_bytes} bytes.")
     if not url.isprintable() and UNWRITABLE.search(url.strip(WHITESPACE)):

@@ -17,13 +17,13 @@ from forager.urls.domain import LONGEST_ORIGIN, is_canonical_origin
 from forager.urls.normalize import (
     HREF,
     WHITESPACE,
+    apply_policy,
     check_host,
+    check_printable,
     fix_escapes,
     normalize,
     normalize_query,
-    reject_unwritable,
     show,
-    tidy,
 )
 from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
 
@@ -53,7 +53,7 @@ class Base(NamedTuple):
 
 def resolve_links(base: str, hrefs: Sequence[str], policy: UrlPolicy = DEFAULT_POLICY) -> list[str | None]:
     """Each link normalised, or None where it is no URL we visit."""
-    ground = _remember(base, policy) if len(base) <= LONGEST_ORIGIN else _take_apart(base, policy)
+    ground = _remember(base, policy) if len(base) <= LONGEST_ORIGIN else _parse_base(base, policy)
     if not ground.origin:
         return [_resolve_or_none(ground.href, href, policy) for href in hrefs]
     if policy.strip_trailing_slash:
@@ -70,7 +70,7 @@ def resolve_link(base: str, href: str, policy: UrlPolicy = DEFAULT_POLICY) -> st
     return _resolve(_web_href(base), href, policy)
 
 
-def why_dropped(href: str) -> Literal["scheme", "bad_url"]:
+def get_drop_reason(href: str) -> Literal["scheme", "bad_url"]:
     """For a link that resolved to None: does it lead elsewhere (`mailto:`), or nowhere?"""
     match = SCHEME.match(href.lstrip(WHITESPACE))
     return "scheme" if match and match[1].lower() not in {"http", "https"} else "bad_url"
@@ -147,12 +147,12 @@ def _resolve_or_none(base: str | None, href: str, policy: UrlPolicy) -> str | No
 def _resolve(base: str | None, href: str, policy: UrlPolicy) -> str:
     if base is None:
         return normalize(href, policy)
-    reject_unwritable(href, policy)
+    check_printable(href, policy)
     try:
         joined: str = join_url(base, href)
     except ValueError:
         raise BadUrlError(f"{show(href)} is no link that leads anywhere.") from None
-    return tidy(joined, policy)
+    return apply_policy(joined, policy)
 
 
 def _web_href(base: str) -> str | None:
@@ -169,7 +169,7 @@ def _web_href(base: str) -> str | None:
     return href if HREF.match(href) else None
 
 
-def _take_apart(base: str, policy: UrlPolicy) -> Base:
+def _parse_base(base: str, policy: UrlPolicy) -> Base:
     href = _web_href(base)
     match = HREF.match(href) if href else None
     if match is None:
@@ -184,5 +184,5 @@ def _take_apart(base: str, policy: UrlPolicy) -> Base:
     return Base(href, origin, directory, page, room)
 
 
-_remember = lru_cache(maxsize=4096)(_take_apart)
+_remember = lru_cache(maxsize=4096)(_parse_base)
 """For roots of sites, which are asked for again and again: taking apart costs 10 µs."""

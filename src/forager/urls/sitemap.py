@@ -22,7 +22,7 @@ PICTURES = {"image": "loc", "video": "thumbnail_loc"}
 WORDS = frozenset({"title", "caption"})
 
 
-class Picture(NamedTuple):
+class SitemapImage(NamedTuple):
     """An image of an entry's page, or what stands for one of its videos."""
 
     loc: str
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
     """Empty where there is none. When news were published is none: they may have changed since."""
     is_index: bool
     """It names another sitemap."""
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[SitemapImage, ...] = ()
 
 
 def read_entries(pieces: Iterable[bytes], encoding: str | None = None) -> Iterator[Entry]:
@@ -72,8 +72,8 @@ class _Reader:
         self._length = 0
         self._loc: str | None = None
         self._lastmod = ""
-        self._pictures: list[Picture] = []
-        self._picture = Picture("", "")
+        self._pictures: list[SitemapImage] = []
+        self._picture = SitemapImage("", "")
         self._parser = expat.ParserCreate(encoding, namespace_separator=" ")
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
@@ -116,21 +116,21 @@ class _Reader:
 
     def _take_field(self, tag: str) -> None:
         if tag == "loc":
-            self._loc = self._written()
+            self._loc = self._get_text()
         elif tag == "lastmod":
-            self._lastmod = self._written()
+            self._lastmod = self._get_text()
         elif tag in PICTURES:
             if self._picture.loc and len(self._pictures) < MOST_PICTURES:
                 self._pictures.append(self._picture)
-            self._picture = Picture("", "")
+            self._picture = SitemapImage("", "")
 
     def _take_detail(self, of: str, tag: str) -> None:
         if tag == PICTURES[of]:
-            self._picture = self._picture._replace(loc=self._written())
+            self._picture = self._picture._replace(loc=self._get_text())
         elif tag in WORDS and not self._picture.words:
-            self._picture = self._picture._replace(words=self._written())
+            self._picture = self._picture._replace(words=self._get_text())
 
-    def _written(self) -> str:
+    def _get_text(self) -> str:
         return "".join(self._text).strip()
 
     def _take_text(self, text: str) -> None:

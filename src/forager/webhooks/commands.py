@@ -9,8 +9,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command, Group
-from forager.cli.start import Noted, act, ask, begin
-from forager.cli.table import Cell, Note, number, wide
+from forager.cli.start import Noted, begin, run_action, run_query
+from forager.cli.table import Cell, Note, number, wrap_column
 from forager.errors import UsageError
 from forager.tasks.commands.tasks import LARGEST_ID
 
@@ -21,7 +21,7 @@ COLOURS = {"delivered": "green", "dead": "red", "waiting": "cyan"}
 def register(app: typer.Typer) -> None:
     family = typer.Typer(cls=Group, rich_markup_mode=None, subcommand_metavar="[VERB]", help=SUMMARY)
     family.callback(invoke_without_command=True)(webhooks)
-    family.command("revive", cls=Command)(revive)
+    family.command("revive", cls=Command)(retry_calls)
     family.command("key", cls=Command)(key)
     app.add_typer(family, name="webhooks", rich_help_panel="Look after it")
 
@@ -44,7 +44,7 @@ def webhooks(
         return None
     from forager.webhooks.service import list_calls
 
-    rows = ask(begin(home=home), "webhooks", lambda conn: list_calls(conn, state=state, limit=limit))
+    rows = run_query(begin(home=home), "webhooks", lambda conn: list_calls(conn, state=state, limit=limit))
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()
@@ -52,15 +52,15 @@ def webhooks(
     for row in rows:
         when = row["delivered_at"] or row["died_at"] or row["next_try_at"]
         what = f"task {row['task_id']}" if row["kind"] == "task" else row["kind"]
-        cells = (Cell(row["state"], COLOURS[row["state"]]), words.count(row["tries"]), words.age(when, now))
+        cells = (Cell(row["state"], COLOURS[row["state"]]), words.count(row["tries"]), words.format_relative(when, now))
         lines.append((str(row["id"]), what, *cells, words.clean(row["url"])))
         if row["error"]:
             lines.append(Note(f"  └─ {words.clean(row['error'])}"))
-    table.write((number("call"), "of", "state", number("tries"), "when", wide("url")), lines)
+    table.write((number("call"), "of", "state", number("tries"), "when", wrap_column("url")), lines)
     return None if rows else output.say("No call fits. `forager tasks submit URL --webhook URL` orders one.")
 
 
-def revive(
+def retry_calls(
     ids: Annotated[
         list[int] | None, typer.Argument(metavar="[ID]...", min=1, max=LARGEST_ID, help="Numbers of calls; none: all.")
     ] = None,
@@ -69,9 +69,9 @@ def revive(
     home: Home = None,
 ) -> None:
     """Try calls again that were given up."""
-    from forager.webhooks.service import revive as control
+    from forager.webhooks.service import retry_calls as control
 
-    revived = act(
+    revived = run_action(
         begin(home=home),
         "webhooks",
         lambda conn: control(conn, ids or None),

@@ -11,7 +11,7 @@ from forager.errors import AddressBlockedError, VisitError
 from forager.fetch.client import Client, open_client
 from forager.politeness.guard import guard_from_settings as guard_of
 from forager.webhooks.client import deliver
-from forager.webhooks.store import DueCall, Heard
+from forager.webhooks.store import CallResult, DueCall
 
 PURPOSE = b"forager: webhooks"
 KEY_FILE = "webhook.key"
@@ -20,7 +20,7 @@ TIMEOUT_S, CONNECT_TIMEOUT_S = 5.0, 3.0
 GONE = 410
 
 
-async def call_webhooks(settings: Settings, calls: Sequence[DueCall]) -> list[Heard]:
+async def call_webhooks(settings: Settings, calls: Sequence[DueCall]) -> list[CallResult]:
     """All at once. Never raises for what a receiver does."""
     keys = signing_keys(settings)
     guard = guard_of(settings)
@@ -35,16 +35,16 @@ async def call_webhooks(settings: Settings, calls: Sequence[DueCall]) -> list[He
         return list(await asyncio.gather(*(_call(client, call, keys) for call in calls)))
 
 
-async def _call(client: Client, call: DueCall, keys: Sequence[bytes]) -> Heard:
+async def _call(client: Client, call: DueCall, keys: Sequence[bytes]) -> CallResult:
     try:
         status = await deliver(client, call.url, call.payload.encode(), keys=keys, number=call.id)
     except AddressBlockedError as error:
-        return Heard(call, None, str(error), is_hopeless=False)
+        return CallResult(call, None, str(error), is_hopeless=False)
     except VisitError as error:
-        return Heard(call, None, str(error))
+        return CallResult(call, None, str(error))
     if 200 <= status < 300:
-        return Heard(call, status, None)
-    return Heard(call, status, f"it answered {status}", is_hopeless=status == GONE)
+        return CallResult(call, status, None)
+    return CallResult(call, status, f"it answered {status}", is_hopeless=status == GONE)
 
 
 def key_marks(settings: Settings) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from forager.urls.domain import origin_of
 from forager.webhooks import store as outbox
 
 
-def shown(url: str, *, in_full: bool = False) -> str:
+def mask_url(url: str, *, in_full: bool = False) -> str:
     """Whoever knows the whole URL of a webhook can call it: records, and those who may change nothing, get scheme and
     host."""
     return url if in_full else origin_of(url)
@@ -19,6 +19,6 @@ async def list_calls(conn: Any, *, state: str | None = None, before: int | None 
     return await outbox.list_calls(conn, state=state, before=before, limit=limit)
 
 
-async def revive(conn: Any, call_ids: Sequence[int] | None = None) -> int:
+async def retry_calls(conn: Any, call_ids: Sequence[int] | None = None) -> int:
     """How many calls that were given up are tried again: these, or all."""
-    return await outbox.revive(conn, call_ids)
+    return await outbox.retry_calls(conn, call_ids)

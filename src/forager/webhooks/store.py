@@ -28,7 +28,7 @@ class DueCall(NamedTuple):
     """A JSON document."""
 
 
-class Heard(NamedTuple):
+class CallResult(NamedTuple):
     """How a call went."""
 
     call: DueCall
@@ -56,7 +56,7 @@ async def take_due(conn: Any, *, most: int, most_per_url: int, again_after_s: fl
     return [DueCall(*row) for row in rows]
 
 
-async def note(conn: Any, heard: Sequence[Heard]) -> None:
+async def note(conn: Any, heard: Sequence[CallResult]) -> None:
     taken = [each for each in heard if each.error is None]
     if taken:
         await conn.execute(
@@ -73,7 +73,7 @@ async def note(conn: Any, heard: Sequence[Heard]) -> None:
         )
 
 
-async def revive(conn: Any, call_ids: Sequence[int] | None = None) -> int:
+async def retry_calls(conn: Any, call_ids: Sequence[int] | None = None) -> int:
     """How many calls that were given up are tried again: these, or all."""
     revived: int = await conn.fetchval(SQL["revive_calls"], call_ids)
     return revived

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Query, Request, Response
 
 from forager.api import paging
 from forager.api.access import Admin, User
+from forager.api.database import change, get_forager, look, snapshot
+from forager.api.errors import responses
 from forager.api.paging import Paged
-from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.types import After, Limit, PathId
-from forager.api.work import change, get_forager, look, snapshot
 from forager.tasks import schemas as task_models
 from forager.workers import queries as worker_queries
 from forager.workers import service as workers
@@ -43,7 +43,7 @@ async def list_workers(
 async def drain_worker(request: Request, who: Admin, worker: PathId) -> Response:
     """It takes nothing new, finishes what is open, hands its leases back and ends."""
     async with change(request, who) as deed:
-        (sent,) = await workers.send_away(deed.conn, worker=worker)
+        (sent,) = await workers.drain_workers(deed.conn, worker=worker)
         await deed.note("worker.drain", "worker", worker, host=sent.host)
     return reply({**asdict(sent), "message": "It ends as soon as what is open is finished."})
 

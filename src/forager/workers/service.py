@@ -25,9 +25,9 @@ class DrainedWorker:
     drain_asked_at: datetime
 
 
-async def send_away(conn: Any, *, worker: int | None = None, host: str | None = None) -> list[DrainedWorker]:
+async def drain_workers(conn: Any, *, worker: int | None = None, host: str | None = None) -> list[DrainedWorker]:
     """One worker by its number, or all of a machine. Asking twice changes nothing."""
-    rows = await stats.send_away(conn, worker=worker, host=host)
+    rows = await stats.drain_workers(conn, worker=worker, host=host)
     if rows:
         return [DrainedWorker(*row) for row in rows]
     if worker is None:

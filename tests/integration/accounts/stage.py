@@ -16,10 +16,11 @@ from forager.accounts import service as accounts
 from forager.accounts.identity import Role, Scope, operator
 from forager.accounts.passwords import LANES, MEMORY_KIB, PASSES
 from forager.accounts.routes import auth, users
-from forager.api import access, problems
+from forager.api import access
+from forager.api import errors as problems
 from forager.api.access import Admin, Anyone, Keeper, Seeding, User
 from forager.api.body_limit import BodyLimit
-from forager.api.read_pool import Desk as Connections
+from forager.api.read_pool import ReadPool as Connections
 from forager.config.settings import Settings
 from forager.db.database import Database
 from forager.instance import Forager

@@ -12,7 +12,7 @@ from tests.integration.accounts.stage import PASSWORD
 
 from forager.accounts import audit
 from forager.accounts.credentials import hash_of
-from forager.accounts.identity import nobody
+from forager.accounts.identity import anon_identity
 from forager.accounts.passwords import Hasher
 from forager.cli.main import run
 
@@ -129,7 +129,7 @@ async def test_what_makes_no_sense_is_refused(forager: Any, words: tuple[str, ..
 async def test_the_log_says_who_did_what(forager: Any, conn: Any) -> None:
     await forager("user", "invite", "alice")
     await audit.note(
-        conn, nobody("192.0.2.7"), "session.begin", kind="user", object_id="al\x1b[31mice", outcome="denied"
+        conn, anon_identity("192.0.2.7"), "session.begin", kind="user", object_id="al\x1b[31mice", outcome="denied"
     )
     said = await forager("audit", "log")
     assert "user.invite" in said.out

@@ -12,7 +12,7 @@ from forager.accounts import service as accounts
 from forager.accounts.credentials import hash_of
 from forager.accounts.identity import Role, Scope
 from forager.accounts.passwords import Hasher
-from forager.api.denials import MOST_ROWS
+from forager.api.forbidden_log import MOST_ROWS
 
 WRONG = {"error": "Name or password is wrong."}
 OTHER = "nine loud badgers"

@@ -11,13 +11,13 @@ from tests.integration.scheduler.stage import a_context, a_visited_page
 
 from forager.alerts import jobs as alerts
 from forager.alerts.jobs import AlertsJob
-from forager.alerts.rules import judge
+from forager.alerts.rules import evaluate_rules
 from forager.alerts.watch import Level
 from forager.products.models import Product
-from forager.products.store import Sight
+from forager.products.store import ProductVisit
 from forager.products.store import store as store_products
 from forager.stats import series as store
-from forager.stats.counters import Tally
+from forager.stats.counters import CounterMap
 from forager.stats.jobs.series import SeriesJob
 from forager.storage.disk import Disk
 
@@ -34,7 +34,7 @@ async def test_a_quiet_instance_has_nothing_to_tell(ground: Ground) -> None:
 
 
 async def test_answers_are_counted_also_before_they_are_folded(ground: Ground) -> None:
-    tally = Tally()
+    tally = CounterMap()
     for outcome, code, number in (("success", "200", 30), ("blocked_4xx", "404", 8), ("blocked_5xx", "503", 2)):
         tally.add("visits", outcome, number)
         tally.add("status", code, number)
@@ -126,10 +126,14 @@ async def test_a_shop_whose_prices_can_no_longer_be_read_raises_an_alert(ground:
     page = await ground.a_page("http://shop.example/lamp", shop)
     lamp = Product(name="Lamp", price=Decimal("49.90"), currency="EUR")
     unpriced = replace(lamp, price=None, problems=("no_price",))
-    await store_products(ground.conn, [Sight(shop, page, n, "http://shop.example/lamp", lamp) for n in range(50)])
+    await store_products(
+        ground.conn, [ProductVisit(shop, page, n, "http://shop.example/lamp", lamp) for n in range(50)]
+    )
     await ground.conn.execute("UPDATE product_days SET day = day - 3")
-    await store_products(ground.conn, [Sight(shop, page, n, "http://shop.example/lamp", unpriced) for n in range(50)])
-    [finding] = [found for found in judge(await facts(ground)) if found.rule == "parse_drop"]
+    await store_products(
+        ground.conn, [ProductVisit(shop, page, n, "http://shop.example/lamp", unpriced) for n in range(50)]
+    )
+    [finding] = [found for found in evaluate_rules(await facts(ground)) if found.rule == "parse_drop"]
     assert (finding.subject, finding.level) == ("shop.example", Level.BAD)
     assert "0% of the products of shop.example could be read" in finding.message
 

@@ -209,7 +209,7 @@ async def test_a_mute_ends_by_itself(ground: Ground, watchman: Watchman) -> None
 async def test_an_absence_is_noted_once_whoever_saw_it(pool: asyncpg.Pool, ground: Ground) -> None:
     async def note(number: int) -> int | None:
         async with pool.acquire() as conn, conn.transaction():
-            return await control.note_absence(conn, away_s=20.0 + number, by=f"process {number}")
+            return await control.record_unavailable(conn, away_s=20.0 + number, by=f"process {number}")
 
     noted = [alert for alert in await asyncio.gather(*map(note, range(4))) if alert]
     assert len(noted) == 1
@@ -219,10 +219,10 @@ async def test_an_absence_is_noted_once_whoever_saw_it(pool: asyncpg.Pool, groun
 
 
 async def test_a_restart_is_no_absence_and_the_next_absence_is_another(ground: Ground) -> None:
-    assert await control.note_absence(ground.conn, away_s=2.0, by="me") is None
-    assert await control.note_absence(ground.conn, away_s=20.0, by="me")
+    assert await control.record_unavailable(ground.conn, away_s=2.0, by="me") is None
+    assert await control.record_unavailable(ground.conn, away_s=20.0, by="me")
     await ground.conn.execute(
         "UPDATE alerts SET raised_at = raised_at - interval '1 h', resolved_at = resolved_at - interval '1 h'"
     )
-    assert await control.note_absence(ground.conn, away_s=20.0, by="me")
+    assert await control.record_unavailable(ground.conn, away_s=20.0, by="me")
     assert len(await alerts(ground)) == 2

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from forager.stats import series
-from forager.stats.counters import Tally
+from forager.stats.counters import CounterMap
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ async def test_everything_at_a_glance(forager: Any) -> None:
 
 
 async def test_one_number_over_time(forager: Any, world: Any) -> None:
-    tally = Tally()
+    tally = CounterMap()
     tally.add("bytes", amount=1234)
     await series.add(world.conn, 1, tally)
     said = await forager("stats", "bytes", "--since", "10m")

@@ -11,7 +11,7 @@ from forager.domains.store import find_domains
 from forager.frontier.details import record_details
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.proxies.address import ProxyAddress
-from forager.proxies.admin import Facts, add_proxy, assign
+from forager.proxies.admin import ProxyInfo, add_proxy, assign
 
 NAME = "a.example"
 
@@ -33,8 +33,8 @@ async def furnish(conn: Any) -> None:
     target = a_target(page=first)
     await record_details(conn, [Outcome(target, OutcomeKind.SUCCESS, 200, reading=a_detailed_reading())])
     await _words(conn, run)
-    proxy, _ = await add_proxy(conn, ProxyAddress("http", "proxy.example", 3128, "me"), Facts(country="DE"), None)
-    await add_proxy(conn, ProxyAddress("http", "other.example", 3128), Facts(), None)
+    proxy, _ = await add_proxy(conn, ProxyAddress("http", "proxy.example", 3128, "me"), ProxyInfo(country="DE"), None)
+    await add_proxy(conn, ProxyAddress("http", "other.example", 3128), ProxyInfo(), None)
     await assign(conn, (await find_domains(conn, [NAME]))[NAME], [proxy], priority=None)
 
 

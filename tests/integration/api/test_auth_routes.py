@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.integration.api.conftest import Client, client_for, running
 
-from forager.accounts.routes.auth import person
+from forager.accounts.routes.auth import require_session
 from forager.api import access, routes
 
 PUBLIC = {"GET /health", "GET /api/stats", "POST /api/auth/login", "POST /api/auth/accept"}
@@ -26,12 +26,12 @@ ADMIN_LOOKS = {"GET /api/admin/audit", "GET /api/admin/users", "GET /api/admin/u
 ACCOUNTS = ("/api/admin/users",)
 SEEDS = ("/api/frontier/seed", "/api/frontier/add")
 KINDS: dict[Any, str] = {
-    access.anyone: "anyone",
+    access.allow_any: "anyone",
     access.user: "user",
     access.admin: "admin",
     access.seeding: "seeding",
     access.keeper: "keeper",
-    person: "user",
+    require_session: "user",
 }
 
 

@@ -18,7 +18,7 @@ from tests.ground import Ground
 
 from forager.export import routes as exports
 from forager.export.csv_rows import restore
-from forager.export.read_ahead import ReadBuffer
+from forager.export.prefetch import ReadBuffer
 
 TITLES = ["=1+1", "+x", "-x", "@x", "'x", "plain", 'with "quotes", and; more', "", " space", "line\nbreak"]
 

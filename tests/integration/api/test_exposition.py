@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.integration.scheduler.stage import a_context
 
 from forager.stats import series
-from forager.stats.counters import Tally
+from forager.stats.counters import CounterMap
 from forager.stats.jobs.series import SeriesJob
 from forager.stats.routes import prometheus as metrics
 from forager.stats.routes.prometheus import MetricsExporter
@@ -32,8 +32,8 @@ def read(text: bytes) -> dict[str, float]:
     return found
 
 
-def some_visits(number: int) -> Tally:
-    tally = Tally()
+def some_visits(number: int) -> CounterMap:
+    tally = CounterMap()
     tally.add("visits", "success", number)
     tally.add("status", "200", number)
     tally.time("fetch", *[0.1] * number)

@@ -16,7 +16,7 @@ from tests.integration.api.conftest import client_for, running, token_of
 from forager.accounts import service as accounts
 from forager.accounts.credentials import hash_of
 from forager.accounts.identity import Role, Scope, operator
-from forager.api.compress import choose
+from forager.api.compress import select_encoding
 from forager.config.settings import Settings
 
 try:
@@ -98,7 +98,7 @@ async def test_large_responses_are_compressed(user: httpx.AsyncClient, pages: No
     ],
 )
 def test_the_client_says_what_it_understands(accepted: str, coding: str | None) -> None:
-    assert choose(accepted) == coding
+    assert select_encoding(accepted) == coding
 
 
 async def test_what_is_secret_small_or_live_is_not_compressed(

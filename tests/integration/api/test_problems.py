@@ -15,7 +15,7 @@ from tests.wire import a_wire_to_database
 
 from forager import observe
 from forager.accounts.identity import Role, Scope, operator
-from forager.api.work import change, look, snapshot
+from forager.api.database import change, look, snapshot
 from forager.config.settings import Settings
 
 MEDIA = "application/problem+json"

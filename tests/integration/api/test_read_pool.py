@@ -7,9 +7,9 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from forager.api import work
-from forager.api.problems import TooManyError
-from forager.api.read_pool import Desk
+from forager.api import database as work
+from forager.api.errors import TooManyError
+from forager.api.read_pool import ReadPool
 from forager.db.pool import open_pool
 
 
@@ -19,7 +19,7 @@ async def small(database_url: str) -> asyncpg.Pool:
 
 
 async def test_what_is_left_in_a_transaction_is_put_right(small: asyncpg.Pool) -> None:
-    desk = Desk(small, most=1)
+    desk = ReadPool(small, most=1)
     held = await desk.take(within_s=5)
     await held.execute("BEGIN")
     await desk.give_back(held, within_s=5)
@@ -30,7 +30,7 @@ async def test_what_is_left_in_a_transaction_is_put_right(small: asyncpg.Pool) -
 
 
 async def test_who_comes_when_all_are_lent_waits_and_then_is_told(small: asyncpg.Pool) -> None:
-    desk = Desk(small, most=1)
+    desk = ReadPool(small, most=1)
     held = await desk.take(within_s=5)
     with pytest.raises(TooManyError):
         await desk.take(within_s=0.01)
@@ -44,7 +44,7 @@ async def test_who_comes_when_all_are_lent_waits_and_then_is_told(small: asyncpg
 
 
 async def test_a_client_that_leaves_in_the_middle_takes_no_connection_along(small: asyncpg.Pool) -> None:
-    desk = Desk(small, most=1)
+    desk = ReadPool(small, most=1)
     asking = asyncio.Event()
 
     async def read() -> None:

@@ -12,7 +12,7 @@ from tests.ground import Ground
 from forager import clock
 from forager.config.loader import to_environment
 from forager.config.settings import Settings
-from forager.storage.body_store import open_shelf
+from forager.storage.body_store import open_store
 from forager.urls.normalize import url_key
 
 URL = "https://a.example/lamp"
@@ -26,7 +26,7 @@ async def visited(ground: Ground, conn: asyncpg.Connection, settings: Settings) 
     run = await ground.a_run()
     domain = await ground.a_domain("a.example", run=run)
     page = await ground.a_page(URL, domain, status="fetched", fetched_at="(now())", title="what?", links_count=0)
-    with open_shelf(settings.home) as body_store:
+    with open_store(settings.home) as body_store:
         kept = body_store.pack("snapshot", a_fetched(200, BODY, URL, content_type="text/html"), None, clock.now())
         assert kept is not None
         (shelved,) = body_store.store([kept])

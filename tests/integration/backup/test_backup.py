@@ -18,7 +18,7 @@ from tests.integration.scale.next_revision import NEXT, migrations_in, write_mig
 from tests.integration.tasks.test_calls import until
 
 from forager import clock
-from forager.alerts.store import silent_workers
+from forager.alerts.store import list_stale_workers
 from forager.backup import archive as backup
 from forager.backup.archive import Backup
 from forager.backup.service import back_up, restore
@@ -120,7 +120,7 @@ async def test_workers_of_the_original_do_not_hold_the_copy(world: Past, setting
     assert await world.conn.fetchval("SELECT claimed_by FROM domains") == worker, "the original is untouched"
     silent = {"silent_s": 120.0, "remembered_s": 3600.0, "unnoticed_s": 120.0}
     there = await asyncpg.connect(into.database.url)
-    assert (await silent_workers(there, **silent), len(await silent_workers(world.conn, **silent))) == ([], 1)
+    assert (await list_stale_workers(there, **silent), len(await list_stale_workers(world.conn, **silent))) == ([], 1)
     await there.close()
 
 

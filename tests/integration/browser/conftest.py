@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from forager.fetch.browser import Browser, Limits, find_chromium, open_browser, why_no_browser
+from forager.fetch.browser import Browser, Limits, find_chromium, find_missing_dependency, open_browser
 
 HASTY_MEMORY = 512 * 1024**2
 """Twice what a browser has when it does nothing, and a page that never ends fills it within a second."""
@@ -18,7 +18,7 @@ HASTY_MEMORY = 512 * 1024**2
 
 @pytest.fixture(scope="session")
 def chromium() -> Path:
-    if reason := why_no_browser():
+    if reason := find_missing_dependency():
         if os.environ.get("FORAGER_REQUIRE_SERVICES") == "1":
             pytest.fail(reason)
         pytest.skip(reason)

@@ -14,7 +14,7 @@ from redis import Redis, RedisError
 from tests.ground import database, database_url, ground
 
 from forager.cache import server as module
-from forager.cache.namespace import Era
+from forager.cache.namespace import CacheNamespace
 from forager.cache.server import Server, open_server
 from forager.cache.urls import RedisKnown
 
@@ -98,4 +98,4 @@ async def hasty(redis: OwnRedis) -> AsyncIterator[Server]:
 
 @pytest.fixture
 def known(shared: Server, pool: asyncpg.Pool) -> RedisKnown:
-    return RedisKnown(shared, Era(pool))
+    return RedisKnown(shared, CacheNamespace(pool))

@@ -12,7 +12,7 @@ from tests.integration.scheduler.stage import a_context
 from forager.accounts.identity import Role, Scope
 from forager.alerts import jobs as alerts
 from forager.alerts.jobs import AlertsJob
-from forager.alerts.rules import RULES, judge
+from forager.alerts.rules import RULES, evaluate_rules
 from forager.alerts.services import probe_services
 from forager.cache import server as module
 from forager.config.settings import Settings
@@ -76,5 +76,5 @@ async def test_a_broker_whose_queues_nobody_could_read_is_an_alert(settings: Set
     assert await probe_services(with_broker, ground.conn) == {"broker": True}
     await ground.conn.execute("UPDATE queue_depths SET seen_at = now() - interval '31 seconds'")
     facts = await alerts.gather(a_context(ground.conn))
-    assert not [each for each in judge(facts) if each.rule == "service_away"]
+    assert not [each for each in evaluate_rules(facts) if each.rule == "service_away"]
     assert await probe_services(with_broker, ground.conn) == {"broker": False}

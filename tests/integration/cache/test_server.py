@@ -10,7 +10,7 @@ from tests.integration.cache.conftest import OwnRedis
 
 from forager import clock
 from forager.cache import server as module
-from forager.cache.server import AwayError, Server, open_server
+from forager.cache.server import RedisUnavailableError, Server, open_server
 from forager.errors import ConfigurationError
 
 
@@ -20,7 +20,7 @@ async def ping(client: Redis) -> Any:
 
 async def fail(shared: Server, times: int = module.FAILURES) -> None:
     for _ in range(times):
-        with pytest.raises(AwayError):
+        with pytest.raises(RedisUnavailableError):
             await shared.ask(ping, retries=0)
 
 
@@ -45,12 +45,12 @@ async def test_a_server_that_was_killed_is_left_alone_and_found_again(
 ) -> None:
     redis.kill()
     asked = Asked()
-    with pytest.raises(AwayError):
+    with pytest.raises(RedisUnavailableError):
         await shared.ask(asked)
     assert asked.times == 1 + module.RETRIES
     await fail(shared)
     assert shared.is_circuit_open
-    with pytest.raises(AwayError):
+    with pytest.raises(RedisUnavailableError):
         await shared.ask(asked)
     assert asked.times == 1 + module.RETRIES
     redis.start()
@@ -69,7 +69,7 @@ async def test_while_it_is_away_one_asks_and_once(
     monkeypatch.setattr(clock, "monotonic", lambda: later)
     asked = Asked()
     answers = await asyncio.gather(*[shared.ask(asked) for _ in range(10)], return_exceptions=True)
-    assert {type(answer) for answer in answers} == {AwayError}
+    assert {type(answer) for answer in answers} == {RedisUnavailableError}
     assert asked.times == 1
 
 
@@ -83,7 +83,7 @@ async def test_a_frozen_server_is_not_waited_for(redis: OwnRedis, hasty: Server)
 async def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(redis: OwnRedis, hasty: Server) -> None:
     redis.freeze()
     for text in ("first", "second"):
-        with pytest.raises(AwayError):
+        with pytest.raises(RedisUnavailableError):
             await hasty.ask(lambda client, text=text: client.echo(text), retries=0)  # type: ignore[misc]
     redis.thaw()
     assert await hasty.ask(lambda client: client.echo("third")) == b"third"

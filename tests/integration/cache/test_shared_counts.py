@@ -13,7 +13,7 @@ from forager.accounts import limiter as module
 from forager.accounts.limiter import Limiter
 from forager.accounts.request_counter import share_of
 from forager.cache.counts import RedisCounts
-from forager.cache.namespace import Era
+from forager.cache.namespace import CacheNamespace
 from forager.cache.server import Server
 
 SUBJECT, LIMIT = "ip:192.0.2.7", 40
@@ -30,7 +30,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def limiters(pool: asyncpg.Pool, shared: Server) -> list[Limiter]:
     """Two API processes."""
-    era = Era(pool)
+    era = CacheNamespace(pool)
     return [Limiter(pool, RedisCounts(shared, era)) for _ in range(2)]
 
 
@@ -49,7 +49,7 @@ async def test_what_was_told_in_redis_is_counted_by_who_comes_later(
 ) -> None:
     through = await passed(limiters[:1], LIMIT)
     await limiters[0].compare()
-    late = Limiter(pool, RedisCounts(shared, Era(pool)))
+    late = Limiter(pool, RedisCounts(shared, CacheNamespace(pool)))
     assert through == LIMIT
     assert await passed([late], LIMIT) <= share_of(LIMIT)
 

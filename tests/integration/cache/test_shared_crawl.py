@@ -7,7 +7,7 @@ import pytest
 from tests.integration.cache.conftest import OwnRedis
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager.cache.namespace import Era
+from forager.cache.namespace import CacheNamespace
 from forager.cache.server import open_server
 from forager.cache.urls import RedisKnown
 from forager.db.database import Database
@@ -52,7 +52,7 @@ async def test_whatever_becomes_of_redis_the_crawl_is_the_same(database: Databas
         await asyncio.gather(
             *[
                 each.work(
-                    services={"shared": RedisKnown(server, Era(database.pool))},
+                    services={"shared": RedisKnown(server, CacheNamespace(database.pool))},
                     workers=2,
                     batch_pages=10,
                     known_urls=20,

@@ -14,7 +14,7 @@ from tests.writers import open_writer
 
 from forager import clock
 from forager.cache import namespace as eras
-from forager.cache.namespace import Era
+from forager.cache.namespace import CacheNamespace
 from forager.cache.server import Server
 from forager.cache.urls import RedisKnown
 from forager.db.database import Database
@@ -32,7 +32,7 @@ async def tell(known: RedisKnown, *pages: tuple[bytes, int]) -> None:
 
 async def test_what_one_told_another_recalls(known: RedisKnown, shared: Server, pool: asyncpg.Pool) -> None:
     await tell(known, (KEY, pack(7, 3)))
-    assert await RedisKnown(shared, Era(pool)).recall([KEY, OTHER]) == {KEY: pack(7, 3)}
+    assert await RedisKnown(shared, CacheNamespace(pool)).recall([KEY, OTHER]) == {KEY: pack(7, 3)}
 
 
 async def test_many_are_recalled_in_portions(known: RedisKnown) -> None:
@@ -54,7 +54,7 @@ async def test_an_era_ends_with_the_pages_it_knew(
 ) -> None:
     await tell(known, (KEY, pack(7, 3)))
     await pool.execute(ending)
-    assert await RedisKnown(shared, Era(pool)).recall([KEY]) == {}
+    assert await RedisKnown(shared, CacheNamespace(pool)).recall([KEY]) == {}
 
 
 async def test_a_worker_notices_a_new_era_by_and_by(
@@ -74,7 +74,7 @@ async def test_what_was_found_before_pages_were_deleted_is_not_told_to_those_aft
     await known.recall([KEY])
     await pool.execute("DELETE FROM pages")
     await known.tell([(KEY, pack(7, 3))])
-    assert await RedisKnown(shared, Era(pool)).recall([KEY]) == {}
+    assert await RedisKnown(shared, CacheNamespace(pool)).recall([KEY]) == {}
 
 
 async def test_a_database_that_does_not_answer_is_asked_once_by_all_and_then_left_alone(
@@ -93,7 +93,7 @@ async def test_a_database_that_does_not_answer_is_asked_once_by_all_and_then_lef
 
     monkeypatch.setattr(eras, "READ_WITHIN_S", 0.05)
     pool = Frozen()
-    era = Era(cast("Any", pool))
+    era = CacheNamespace(cast("Any", pool))
     assert await asyncio.gather(*(era.prefix() for _ in range(50))) == [None] * 50
     assert await RedisKnown(shared, era).recall([KEY]) == {}
     assert pool.asked == 1
@@ -104,7 +104,7 @@ async def test_a_database_that_does_not_answer_is_asked_once_by_all_and_then_lef
 
 
 async def test_callers_share_one_question(pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    era = Era(pool)
+    era = CacheNamespace(pool)
     asked = 0
     read = era._read
 
@@ -123,7 +123,7 @@ async def test_without_the_database_nothing_is_recalled(known: RedisKnown, share
         def acquire(self) -> Any:
             raise ConnectionRefusedError
 
-    lost = RedisKnown(shared, Era(cast("Any", Away())))
+    lost = RedisKnown(shared, CacheNamespace(cast("Any", Away())))
     assert await lost.recall([KEY]) == {}
     await lost.tell([(KEY, pack(7, 3))])
     assert await known.recall([KEY]) == {}
@@ -172,9 +172,9 @@ async def test_a_second_worker_need_not_ask_the_database(
 ) -> None:
     run = await ground.a_run()
     links = [a_discovery(f"http://a.example/{number}", 3) for number in range(50)]
-    first = await a_writer(database, run, RedisKnown(shared, Era(database.pool))).learn(links)
-    monkeypatch.setattr("forager.engine.writer.learn", None)
-    second = await a_writer(database, run, RedisKnown(shared, Era(database.pool))).learn(links)
+    first = await a_writer(database, run, RedisKnown(shared, CacheNamespace(database.pool))).learn(links)
+    monkeypatch.setattr("forager.engine.writer.enqueue", None)
+    second = await a_writer(database, run, RedisKnown(shared, CacheNamespace(database.pool))).learn(links)
     assert second.page_ids == first.page_ids
     assert (second.new, second.nearer) == ({}, {})
 
@@ -184,7 +184,7 @@ async def test_a_shorter_way_to_a_page_another_worker_knows_is_noticed(
 ) -> None:
     run = await ground.a_run()
     for depth in (3, 1, 2):
-        writer = a_writer(database, run, RedisKnown(shared, Era(database.pool)))
+        writer = a_writer(database, run, RedisKnown(shared, CacheNamespace(database.pool)))
         await writer.learn([a_discovery("http://a.example/x", depth)])
     assert await ground.conn.fetchval("SELECT depth FROM pages WHERE url = 'http://a.example/x'") == 1
 
@@ -192,9 +192,9 @@ async def test_a_shorter_way_to_a_page_another_worker_knows_is_noticed(
 async def test_pages_that_were_purged_are_learned_anew(database: Database, ground: Ground, shared: Server) -> None:
     run = await ground.a_run()
     link = a_discovery("http://a.example/x", 1)
-    first = await a_writer(database, run, RedisKnown(shared, Era(database.pool))).learn([link])
+    first = await a_writer(database, run, RedisKnown(shared, CacheNamespace(database.pool))).learn([link])
     await ground.conn.execute("DELETE FROM pages")
-    second = await a_writer(database, run, RedisKnown(shared, Era(database.pool))).learn([link])
+    second = await a_writer(database, run, RedisKnown(shared, CacheNamespace(database.pool))).learn([link])
     assert second.page_ids[link.key] != first.page_ids[link.key]
     assert await ground.conn.fetchval("SELECT count(*) FROM pages") == 1
 
@@ -204,11 +204,15 @@ async def test_a_wiped_redis_fills_itself_as_it_is_used(
 ) -> None:
     run = await ground.a_run()
     links = [a_discovery(f"http://a.example/{number}", 3) for number in range(50)]
-    first = await a_writer(database, run, RedisKnown(shared, Era(database.pool))).learn(links)
+    first = await a_writer(database, run, RedisKnown(shared, CacheNamespace(database.pool))).learn(links)
     full = sorted(redis.names())
     redis.wipe()
-    second = await a_writer(database, run, RedisKnown(shared, Era(database.pool))).learn(links)  # PostgreSQL answers
+    second = await a_writer(database, run, RedisKnown(shared, CacheNamespace(database.pool))).learn(
+        links
+    )  # PostgreSQL answers
     assert sorted(redis.names()) == full
-    monkeypatch.setattr("forager.engine.writer.learn", None)
-    third = await a_writer(database, run, RedisKnown(shared, Era(database.pool))).learn(links)  # and now Redis does
+    monkeypatch.setattr("forager.engine.writer.enqueue", None)
+    third = await a_writer(database, run, RedisKnown(shared, CacheNamespace(database.pool))).learn(
+        links
+    )  # and now Redis does
     assert first.page_ids == second.page_ids == third.page_ids

@@ -18,7 +18,7 @@ from forager.accounts.credentials import hash_of, new_secret
 from forager.accounts.identity import Role, Scope, operator
 from forager.api.caller import PLAIN_COOKIE
 from forager.cache import server as module
-from forager.cache.namespace import Era
+from forager.cache.namespace import CacheNamespace
 from forager.cache.server import Server
 from forager.cache.sessions import RedisSessionCache
 from forager.config.settings import Settings
@@ -162,7 +162,7 @@ async def check_that_it_ends(
         async with conn.transaction():
             await deed(conn)
         assert await me(other) in {"admin", expected}  # told by nobody yet, it may go either way
-        await two[0].state.gate.invalidate_all()
+        await two[0].state.gate.clear_shared_cache()
         assert [await me(one), await me(other)] == [expected, expected]
 
 
@@ -175,7 +175,7 @@ async def test_a_token_that_is_revoked_is_worth_nothing_anywhere(
         assert [await me(one), await me(other)] == ["admin", "admin"]
         async with conn.transaction():
             await accounts.revoke_token(conn, ROOT, made.id)
-        await two[0].state.gate.invalidate_all()
+        await two[0].state.gate.clear_shared_cache()
         assert [await me(one), await me(other)] == ["401", "401"]
 
 
@@ -184,7 +184,7 @@ async def test_a_token_that_is_revoked_is_worth_nothing_anywhere(
 
 @pytest.fixture
 def vouched(shared: Server, pool: asyncpg.Pool) -> RedisSessionCache:
-    return RedisSessionCache(shared, Era(pool), lasts_s=1.0)
+    return RedisSessionCache(shared, CacheNamespace(pool), lasts_s=1.0)
 
 
 async def test_what_was_told_is_heard_for_the_rest_of_a_second(vouched: RedisSessionCache) -> None:

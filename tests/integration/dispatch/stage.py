@@ -12,9 +12,9 @@ from tests.queues import BROKER, Queues
 
 from forager import clock
 from forager.dispatch.broker import Broker, open_broker
-from forager.dispatch.consumption import QueueListener, open_listener
 from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.jobs import DispatchJob
+from forager.dispatch.listener import QueueListener, open_listener
 from forager.engine.stop import StopRequest
 from forager.engine.worker import Worker
 

@@ -13,21 +13,21 @@ from forager.config.loader import load
 from forager.dispatch import factory as celery_mode
 from forager.dispatch.broker import Broker
 from forager.dispatch.factory import ReplayRunner
-from forager.dispatch.inbox import Verdict
+from forager.dispatch.inbox import MessageReply
 
 
 class Given:
     """What was said of messages."""
 
     def __init__(self) -> None:
-        self.verdicts: list[tuple[str, Verdict]] = []
+        self.verdicts: list[tuple[str, MessageReply]] = []
         self._has_come = asyncio.Event()
 
-    def take(self, key: str, verdict: Verdict) -> None:
+    def take(self, key: str, verdict: MessageReply) -> None:
         self.verdicts.append((key, verdict))
         self._has_come.set()
 
-    async def next(self) -> tuple[str, Verdict]:
+    async def next(self) -> tuple[str, MessageReply]:
         await asyncio.wait_for(self._has_come.wait(), 20)
         self._has_come.clear()
         return self.verdicts[-1]
@@ -64,9 +64,9 @@ async def test_a_message_is_answered_for_when_its_replay_runs(
     """RabbitMQ closes the channel of a message that waits for half an hour. A second one waits for its turn."""
     replays_take("exec sleep 60", tmp_path, monkeypatch)
     desk.take("a", 7)
-    assert await given.next() == ("a", Verdict.DONE)
+    assert await given.next() == ("a", MessageReply.DONE)
     desk.take("b", 8)
-    assert await given.next() == ("b", Verdict.LATER)
+    assert await given.next() == ("b", MessageReply.LATER)
 
 
 async def test_a_replay_that_a_stop_ends_is_told_anew(
@@ -79,7 +79,7 @@ async def test_a_replay_that_a_stop_ends_is_told_anew(
     desk.take("b", 7)  # it may come straight here: the connection is closed a moment later
     (message,) = queues.take(queues.names.parse)
     assert '"replay": 7' in message.body
-    assert given.verdicts == [("a", Verdict.DONE)]
+    assert given.verdicts == [("a", MessageReply.DONE)]
 
 
 async def test_a_replay_that_came_to_its_end_is_not(
@@ -100,5 +100,5 @@ async def test_a_replay_that_cannot_be_started_is_put_off(
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     desk.take("a", 7)
-    assert await given.next() == ("a", Verdict.LATER)
-    assert given.verdicts == [("a", Verdict.LATER)]
+    assert await given.next() == ("a", MessageReply.LATER)
+    assert given.verdicts == [("a", MessageReply.LATER)]

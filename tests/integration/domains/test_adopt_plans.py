@@ -36,5 +36,5 @@ async def add_domains(ground: Ground) -> None:
 
 
 async def run_explained(ground: Ground, run: int, names: list[str]) -> dict[str, Any]:
-    sql = "EXPLAIN (ANALYZE, FORMAT JSON) " + SQL["adopt_domains"]
+    sql = "EXPLAIN (ANALYZE, FORMAT JSON) " + SQL["assign_domains"]
     return dict(json.loads(await ground.conn.fetchval(sql, run, names, [], False))[0]["Plan"])

@@ -7,7 +7,7 @@ from tests.ground import NO_PATTERNS, Ground
 
 from forager.domains import store as domains
 from forager.domains.admin import reset_breaker
-from forager.domains.store import Keeping, Release, RobotsCopy, Standing, Visits
+from forager.domains.store import Keeping, Release, RequestState, RobotsCopy, Visits
 from forager.frontier import store as frontier
 from forager.frontier.models import Lease
 
@@ -86,7 +86,7 @@ async def test_visits_are_counted_and_renew_the_lease(ground: Ground) -> None:
         "UPDATE domains SET frontier_size = 10, consecutive_error_count = 2, error_streak_code = 'forbidden'"
     )
     only_bad = {domain: Visits(closed=2, ok=0, errors=2, retries=1, streak=2, streak_code="forbidden")}
-    await domains.count_visits(ground.conn, only_bad, {domain: Standing(9.0)}, lease_s=3600)
+    await domains.count_visits(ground.conn, only_bad, {domain: RequestState(9.0)}, lease_s=3600)
     row = await ground.domain(domain)
     assert (row["pages_crawled"], row["total_error_count"], row["consecutive_error_count"]) == (0, 2, 4)
     assert row["frontier_size"] == 9
@@ -122,14 +122,14 @@ async def test_a_row_of_trouble_goes_on_from_batch_to_batch(
 @pytest.mark.parametrize(
     "standing",
     [
-        Standing(0.0, delay_s=1.0),
-        Standing(3.0, delay_s=4.5, extra_s=2.5, response_s=0.2, breaker_failures=3),
-        Standing(50.0, 1.0, 0.0, 0.3, breaker_state="open", breaker_failures=5, breaker_open_s=10.0),
-        Standing(0.0, 1.0, 0.0, 0.3, breaker_state="half_open", breaker_failures=7, breaker_open_s=70.0),
+        RequestState(0.0, delay_s=1.0),
+        RequestState(3.0, delay_s=4.5, extra_s=2.5, response_s=0.2, breaker_failures=3),
+        RequestState(50.0, 1.0, 0.0, 0.3, breaker_state="open", breaker_failures=5, breaker_open_s=10.0),
+        RequestState(0.0, 1.0, 0.0, 0.3, breaker_state="half_open", breaker_failures=7, breaker_open_s=70.0),
     ],
 )
 @pytest.mark.parametrize("by", ["record", "release"])
-async def test_pace_and_breaker_are_handed_over(ground: Ground, standing: Standing, by: str) -> None:
+async def test_pace_and_breaker_are_handed_over(ground: Ground, standing: RequestState, by: str) -> None:
     """Whether the predecessor handed its lease back, or was killed after its last record."""
     domain, _ = await a_leased_domain(ground)
     lease = Lease(domain, "a.example", 1, None, 0.0, None)
@@ -156,7 +156,7 @@ async def test_pace_and_breaker_are_handed_over(ground: Ground, standing: Standi
 @pytest.mark.parametrize("by", ["record", "release"])
 async def test_a_breaker_closed_by_hand_stays_closed_whatever_its_holder_still_thinks(ground: Ground, by: str) -> None:
     domain, worker = await a_leased_domain(ground)
-    tripped = Standing(50.0, 1.0, breaker_state="open", breaker_failures=5, breaker_open_s=10.0)
+    tripped = RequestState(50.0, 1.0, breaker_state="open", breaker_failures=5, breaker_open_s=10.0)
     await domains.count_visits(ground.conn, {domain: Visits()}, {domain: tripped}, lease_s=60)
     await reset_breaker(ground.conn, domain, rest_s=60.0)
     if by == "record":
@@ -172,7 +172,7 @@ async def test_a_breaker_closed_by_hand_stays_closed_whatever_its_holder_still_t
 
 async def test_who_knows_nothing_of_the_pace_leaves_it_as_it_is(ground: Ground) -> None:
     domain, _ = await a_leased_domain(ground)
-    known = Standing(50.0, 4.5, 2.5, 0.2, breaker_state="open", breaker_failures=5, breaker_open_s=10.0)
+    known = RequestState(50.0, 4.5, 2.5, 0.2, breaker_state="open", breaker_failures=5, breaker_open_s=10.0)
     await domains.count_visits(ground.conn, {domain: Visits()}, {domain: known}, lease_s=60)
     before = await ground.domain(domain)
     await domains.count_visits(ground.conn, {domain: Visits()}, {}, lease_s=60)

@@ -29,7 +29,7 @@ class Crew:
         return worker
 
     async def surplus(self, worker: int) -> tuple[list[int], dict[int, int]]:
-        return await domains.surplus(self._ground.conn, worker=worker, run=self._run, heard_s=60)
+        return await domains.find_extra_domains(self._ground.conn, worker=worker, run=self._run, heard_s=60)
 
 
 @pytest.fixture

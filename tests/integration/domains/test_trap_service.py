@@ -14,7 +14,7 @@ from forager.explain.check import check
 from forager.explain.conditions import Gate
 from forager.explain.rebuild import merge
 from forager.explain.why import explain
-from forager.frontier.admin import reopen_domain
+from forager.frontier.admin import requeue_domain
 
 SHOP = "shop.example"
 TEMPLATE = "http://shop.example/same/{n}"
@@ -114,7 +114,7 @@ async def test_what_is_no_trap_of_the_domain_cannot_be_released(world: Any) -> N
 
 async def test_a_reset_does_not_open_what_a_trap_leaves_out(world: Any) -> None:
     async with world.conn.transaction():
-        assert await reopen_domain(world.conn, world.domains[SHOP], also_gone=False, by="test") == 0
+        assert await requeue_domain(world.conn, world.domains[SHOP], also_gone=False, by="test") == 0
     assert await world.conn.fetchval("SELECT count(*) FROM pages WHERE trap_id IS NOT NULL") == 3
 
 

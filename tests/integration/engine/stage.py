@@ -22,7 +22,7 @@ from forager.engine.worker import Services, Worker
 from forager.explain.check import check
 from forager.fetch.client import open_client
 from forager.frontier.url_cache import UNSHARED, SharedPages
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.links.select import Selector
 from forager.parsing import page as parser
 from forager.politeness.guard import AddressGuard
@@ -85,7 +85,7 @@ async def open_pipeline(spec: RunSpec) -> AsyncIterator[Pipeline]:
         max_bytes=1_000_000,
     ) as client:
         read = partial(parser.read, keyword_words=50)
-        yield Pipeline(client, InlineParser(read), Selector(Reach.of(spec), max_links_per_page=100), 5)
+        yield Pipeline(client, InlineParser(read), Selector(CrawlScope.of(spec), max_links_per_page=100), 5)
 
 
 def build_services(

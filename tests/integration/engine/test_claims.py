@@ -82,7 +82,7 @@ async def test_a_limit_that_got_pages_back_while_it_was_asked_is_not_spent(
     desk: Crew = await crew(max_pages=1)
     await desk.ground.a_domain(run=desk.run, pages=3)
     worker = await desk.a_worker()
-    reserve = stats.reserve_pages
+    reserve = stats.acquire_pages
     (lease,) = await desk.lease(worker)
     assert len(await desk.claims.targets(worker, [(lease, 3)])) == 1
 
@@ -92,7 +92,7 @@ async def test_a_limit_that_got_pages_back_while_it_was_asked_is_not_spent(
         return granted
 
     with monkeypatch.context() as patched:
-        patched.setattr(stats, "reserve_pages", and_meanwhile)
+        patched.setattr(stats, "acquire_pages", and_meanwhile)
         assert await desk.claims.targets(worker, [(lease, 3)]) == []
     assert not desk.claims.is_spent
     assert await desk.claims.targets(worker, [(lease, 3)]) == []

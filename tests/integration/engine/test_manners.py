@@ -14,7 +14,7 @@ from tests.integration.engine.stage import Stage, WatchedSite, serve
 from forager.db.database import Database
 from forager.domains.service import reset_breaker
 from forager.engine.transaction_retry import in_transaction
-from forager.explain.politeness import audit_pace
+from forager.explain.politeness import audit_delays
 from forager.runs.models import RunEnd
 from forager_playground import Answer, most_open_at_once, visits_of
 from forager_playground.answer import refuse
@@ -127,7 +127,7 @@ async def test_a_server_that_slows_down_is_asked_less_often_and_the_history_prov
     assert row["pace_delay_s"] == pytest.approx(0.06 + row["pace_extra_s"])
     assert row["pace_extra_s"] > 0.03
     async with database.pool.acquire() as conn:
-        proof = await audit_pace(conn)
+        proof = await audit_delays(conn)
     assert (proof.too_early, proof.requests) == (0, 19)
 
 

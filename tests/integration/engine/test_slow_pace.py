@@ -9,7 +9,7 @@ from tests.ground import Ground
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.db.database import Database
-from forager.explain.politeness import audit_pace
+from forager.explain.politeness import audit_delays
 from forager_playground import visits_of
 
 pytestmark = pytest.mark.timeout(90)
@@ -48,7 +48,7 @@ async def test_pages_wait_for_their_turn_through_as_many_runs_as_it_takes(databa
     gaps = [later.received_s - earlier.received_s for earlier, later in pairwise(visits)]
     assert min(gaps) >= DELAY_S - 0.05  # read a little late, at most
     async with database.pool.acquire() as conn:
-        proof = await audit_pace(conn)
+        proof = await audit_delays(conn)
     assert (proof.too_early, proof.requests) == (0, 4)
     assert await stage.broken_promises() == {}
 

@@ -16,7 +16,7 @@ from forager.engine.config import RunConfig
 from forager.engine.trap_detector import CLOCKS_AGREE, TrapDetector
 from forager.explain.check import check
 from forager.frontier.models import Lease, Past, Target
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.links.select import Selector
 from forager.links.templates import compiled, pattern_of, templates_of
 from forager.runs.models import RunSpec, Scope
@@ -32,7 +32,7 @@ class Desk:
 
     def __init__(self, ground: Ground, database: Database, run: int, worker: int) -> None:
         self.ground, self.database, self.run, self.worker = ground, database, run, worker
-        self.selector = Selector(Reach.of(RunSpec((f"{A}/",), scope=Scope.ANY)), max_links_per_page=100)
+        self.selector = Selector(CrawlScope.of(RunSpec((f"{A}/",), scope=Scope.ANY)), max_links_per_page=100)
         self.watch = TrapDetector(self.selector, most_same=MOST, most_calendar=MOST)
         self.writer = open_writer(database, run, worker, traps=self.watch, max_subdomains=3)
         self.lease: Lease | None = None

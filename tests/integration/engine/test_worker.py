@@ -16,8 +16,8 @@ from forager.engine.recovery import recover
 from forager.engine.transaction_retry import in_transaction
 from forager.fetch.models import Fetched
 from forager.parsing.models import Reading
-from forager.politeness.pace import LEAST_DELAY_S
-from forager.robots.fetch import ask_robots
+from forager.politeness.throttle import LEAST_DELAY_S
+from forager.robots.fetch import fetch_robots
 from forager.runs.models import RunEnd, Scope
 from forager_playground import Answer, smallest_gap_s, visits_of
 from forager_playground.answer import refuse
@@ -30,9 +30,9 @@ def hasty_robots(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second and third try for a robots.txt come at once."""
 
     async def ask(*given: Any, **more: Any) -> RobotsCopy:
-        return await ask_robots(*given, **more, waits_s=(0.0, 0.0))
+        return await fetch_robots(*given, **more, waits_s=(0.0, 0.0))
 
-    monkeypatch.setattr("forager.engine.robots_cache.ask_robots", ask)
+    monkeypatch.setattr("forager.engine.robots_cache.fetch_robots", ask)
 
 
 # All of it ----------------------------------------------------------------------------------------------------------

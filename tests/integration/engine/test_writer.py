@@ -29,7 +29,7 @@ from forager.engine.retry_policy import find_problem
 from forager.engine.writer import count_visits
 from forager.errors import BrokenError, ConnectError, RobotsDeniedError, StatusError
 from forager.frontier.details import get_structured_data
-from forager.frontier.models import Lease, Outcome, OutcomeKind, Target, Trouble
+from forager.frontier.models import DomainFailure, Lease, Outcome, OutcomeKind, Target
 from forager.links.models import Selection
 from forager.products.models import Listed, Product
 from forager.retention.purge import purge_domain, purge_pages
@@ -364,7 +364,9 @@ def test_only_the_sites_and_the_networks_faults_count_against_a_domain() -> None
         a_success(two),
         Outcome(two, OutcomeKind.FAILED, error=BrokenError("ours")),
         Outcome(two, OutcomeKind.BLOCKED_ROBOTS, error=RobotsDeniedError("nobody's")),
-        Outcome(two, OutcomeKind.FAILED, error=ConnectError("theirs"), retry_in_s=1.0, trouble=Trouble.UNREACHABLE),
+        Outcome(
+            two, OutcomeKind.FAILED, error=ConnectError("theirs"), retry_in_s=1.0, trouble=DomainFailure.UNREACHABLE
+        ),
         a_success(one),
     ]
     visits = count_visits(done, {})

@@ -20,14 +20,14 @@ from tests.integration.world import SEED, World
 
 from forager.db import catalog
 from forager.explain.deep_check import LOOKED_AT, SEALED, Deep, DeepOrder, check_deep
-from forager.explain.repair import Mended, RepairOrder, carry_out, plan
+from forager.explain.repair import RepairOrder, StepResult, plan, run_repair
 from forager.explain.repair_table import REPAIRS, Kind
 from forager.fetch.models import Fetched
 from forager.frontier.details import record_details
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.parsing.keywords import CONFIGS
 from forager.products.models import Product
-from forager.products.store import Sight, store
+from forager.products.store import ProductVisit, store
 from forager.search import index
 from forager.stats import seals
 from forager.storage import snapshot
@@ -137,11 +137,11 @@ async def sound(world: World) -> World:
     )
     for number, price in enumerate(("19.99", "24.99")):
         product = replace(KETTLE, price=Decimal(price))
-        await store(conn, [Sight(shop, world.pages[f"{SEED}about"], number, f"{SEED}about", product)])
+        await store(conn, [ProductVisit(shop, world.pages[f"{SEED}about"], number, f"{SEED}about", product)])
     read = Outcome(a_target(page=world.pages[f"{SEED}about"]), OutcomeKind.SUCCESS, 200, reading=a_detailed_reading())
     await record_details(conn, [read])
     assert (await index.index_batch(conn, CONFIGS)).changed > 0
-    await seals.seal_now(conn, patience_s=30)
+    await seals.write_all_digests(conn, patience_s=30)
     await world.close(
         f"{SEED}gone",
         "blocked_4xx",
@@ -155,7 +155,7 @@ async def sound(world: World) -> World:
         "UPDATE run_outcomes SET pages = 2, bytes = 200 WHERE outcome = 'blocked_4xx';"
         " UPDATE domains SET total_error_count = 2, run_pages = run_pages + 1 WHERE name = 'shop.example'"
     )
-    await seals.seal_now(conn, patience_s=30)
+    await seals.write_all_digests(conn, patience_s=30)
     return world
 
 
@@ -168,8 +168,8 @@ def broken(deep: Deep) -> dict[str, str]:
     return {each.name: each.repair for verdict in deep.verdicts for each in verdict.findings if each.broken}
 
 
-async def mend(pool: Any, deep: Deep, **order: Any) -> list[Mended]:
-    return await carry_out(pool, deep, RepairOrder("test", None, 60.0, jobs=JOBS, **order))
+async def mend(pool: Any, deep: Deep, **order: Any) -> list[StepResult]:
+    return await run_repair(pool, deep, RepairOrder("test", None, 60.0, jobs=JOBS, **order))
 
 
 async def assert_repaired(pool: Any, name: str, **order: Any) -> None:
@@ -467,10 +467,10 @@ async def test_what_is_being_written_is_sealed_only_when_it_is_settled(sound: Wo
         await transaction.start()
         await slow.execute("INSERT INTO audit_log (who, via, action) VALUES ('slow', 'cli', 'x')")
         await sound.conn.execute("INSERT INTO audit_log (who, via, action) VALUES ('quick', 'cli', 'x')")
-        await seals.seal(sound.conn)
-        await seals.seal(sound.conn)
+        await seals.write_digests(sound.conn)
+        await seals.write_digests(sound.conn)
         await transaction.commit()
-    await seals.seal_now(sound.conn, patience_s=30)
+    await seals.write_all_digests(sound.conn, patience_s=30)
     assert broken(await look(pool)) == {}
     sealed = (await seals.count(sound.conn))["audit_log"][1]
     assert sealed == await sound.conn.fetchval("SELECT count(*) FROM audit_log")
@@ -484,7 +484,7 @@ async def test_what_is_purged_while_it_is_sealed_leaves_the_seal(sound: World, p
     )
     marked = "SELECT position FROM seal_marks WHERE what = 'robots_requests'"
     while await sound.conn.fetchval(marked) < request:
-        await seals.seal(sound.conn)
+        await seals.write_digests(sound.conn)
 
     async def purge() -> None:
         async with pool.acquire() as conn, conn.transaction():
@@ -494,7 +494,7 @@ async def test_what_is_purged_while_it_is_sealed_leaves_the_seal(sound: World, p
     waiting = """SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
         WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted"""
     async with pool.acquire() as sealer, sealer.transaction():
-        assert await seals.seal(sealer) > 0
+        assert await seals.write_digests(sealer) > 0
         purging = asyncio.create_task(purge())
         while not purging.done() and not await sound.conn.fetchval(waiting):
             pass
@@ -505,9 +505,9 @@ async def test_what_is_purged_while_it_is_sealed_leaves_the_seal(sound: World, p
 async def test_a_long_history_is_sealed_in_stretches(sound: World, pool: Any) -> None:
     await sound.damage("DELETE FROM seals; DELETE FROM seal_marks")
     rows = await sound.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL")
-    await seals.seal(sound.conn)
+    await seals.write_digests(sound.conn)
     while (await seals.count(sound.conn)).get("crawl_tasks", (0, 0))[1] < rows:
-        await seals.seal(sound.conn, most=1)
+        await seals.write_digests(sound.conn, most=1)
     assert await sound.conn.fetchval("SELECT max(row_count) FROM seals WHERE what = 'audit_log'") == 1
     assert (await seals.count(sound.conn))["crawl_tasks"][0] > 1
     assert broken(await look(pool)) == {}

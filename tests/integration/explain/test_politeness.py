@@ -8,7 +8,7 @@ from tests.integration.world import World
 
 from forager import clock
 from forager.errors import NotFoundError
-from forager.explain.politeness import CLOCK_TOLERANCE_MS, MOST_SHOWN, Audit, audit_pace, audit_politeness
+from forager.explain.politeness import CLOCK_TOLERANCE_MS, MOST_SHOWN, Audit, audit_delays, audit_politeness
 
 ROBOTS = "User-agent: *\nDisallow: /gone\nAllow: /\n"
 BEGAN = clock.now() - timedelta(hours=1)
@@ -154,7 +154,7 @@ async def test_requests_without_evidence_are_unproved(history: History) -> None:
     audit = await history.audit()
     assert audit.is_clean
     assert audit.pace.unproved == 2
-    assert audit.pace.paced == ()
+    assert audit.pace.with_delay == ()
 
 
 async def test_a_forbidden_visit_is_named_with_its_line(history: History) -> None:
@@ -224,7 +224,7 @@ ADD_VISITS = """
 
 async def test_many_violations_are_counted_and_few_are_shown(history: History) -> None:
     await history.conn.execute(ADD_VISITS, "%about", 100)
-    proof = await audit_pace(history.conn)
+    proof = await audit_delays(history.conn)
     assert proof.too_early == 99
     assert len(proof.examples) == MOST_SHOWN
 

@@ -11,15 +11,15 @@ import pytest
 from tests.builders import a_detailed_reading, a_discovery, a_target
 
 from forager.domains import store as domains
-from forager.domains.repair import Mended
+from forager.domains.repair import CorrectedValue
 from forager.errors import UsageError
 from forager.explain.check import check
-from forager.explain.rebuild import Rebuilt, find_bad_names, merge, rebuild, spelled
+from forager.explain.rebuild import RebuildResult, find_bad_names, merge, normalize_name, rebuild
 from forager.frontier.details import record_details
-from forager.frontier.enqueue import EnqueueResult, learn
+from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.products.models import Product
-from forager.products.store import Sight, store
+from forager.products.store import ProductVisit, store
 from forager.urls.normalize import url_key
 
 SHOP = "shop.example"
@@ -41,7 +41,7 @@ async def status_of(world: Any, name: str = SHOP) -> str:
 
 
 async def test_a_sound_database_is_left_alone(world: Any, pool: asyncpg.Pool) -> None:
-    assert await rebuild(pool, **KEEPING) == Rebuilt(domains=2)
+    assert await rebuild(pool, **KEEPING) == RebuildResult(domains=2)
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,15 @@ async def test_counters_are_made_anew_once(world: Any, pool: asyncpg.Pool, damag
 async def test_what_was_wrong_is_told(world: Any, pool: asyncpg.Pool) -> None:
     await world.damage("UPDATE domains SET frontier_size = 17, total_error_count = 4 WHERE name = 'shop.example'")
     done = await rebuild(pool, **KEEPING)
-    assert done.mended == [Mended(SHOP, "frontier_size", 17, 2), Mended(SHOP, "total_error_count", 4, 1)]
+    assert done.mended == [
+        CorrectedValue(SHOP, "frontier_size", 17, 2),
+        CorrectedValue(SHOP, "total_error_count", 4, 1),
+    ]
 
 
 async def test_exhausted_with_pages_waiting_goes_on(world: Any, pool: asyncpg.Pool) -> None:
     await world.damage("UPDATE domains SET status = 'exhausted' WHERE name = 'shop.example'")
-    assert (await rebuild(pool, **KEEPING)).mended == [Mended(SHOP, "status", "exhausted", "active")]
+    assert (await rebuild(pool, **KEEPING)).mended == [CorrectedValue(SHOP, "status", "exhausted", "active")]
     move = await world.conn.fetchrow("SELECT reason_code, moved_by FROM domain_history")
     assert tuple(move) == ("rebuild", "cli:ann")
 
@@ -89,7 +92,7 @@ async def test_active_with_nothing_left_has_ended(world: Any, pool: asyncpg.Pool
     await world.conn.execute("UPDATE run_outcomes SET pages = $1 WHERE outcome = 'blocked_4xx'", refusals)
     await world.conn.execute("UPDATE domains SET ready_at = NULL WHERE name = $1", SHOP)
     done = await rebuild(pool, **KEEPING)
-    assert Mended(SHOP, "status", "active", status) in done.mended
+    assert CorrectedValue(SHOP, "status", "active", status) in done.mended
     assert (await status_of(world), await broken(world)) == (status, [])
     rest_s = await world.conn.fetchval(
         "SELECT extract(epoch FROM next_crawl_after - now()) FROM domains WHERE name = $1", SHOP
@@ -126,7 +129,7 @@ async def test_pages_that_are_learned_meanwhile_are_counted_once(world: Any, poo
 
         async with pool.acquire() as conn, conn.transaction():
             learned = EnqueueResult()
-            await learn(conn, learned, {link.key: link for link in links}, find)
+            await enqueue(conn, learned, {link.key: link for link in links}, find)
             await domains.count_discovered(conn, learned.new, run=world.run)
 
     await asyncio.gather(*[work for part in range(15) for work in (learn_some(part), rebuild(pool, **KEEPING))])
@@ -184,7 +187,7 @@ async def visit(world: Any, domain: int, page: int, **columns: Any) -> int:
     ],
 )
 def test_the_one_spelling_of_a_name(name: str, base_url: str, right: str) -> None:
-    assert spelled(name, base_url) == right
+    assert normalize_name(name, base_url) == right
 
 
 async def test_nothing_to_merge(world: Any, pool: asyncpg.Pool) -> None:
@@ -201,7 +204,7 @@ async def test_a_merge_keeps_products_and_their_prices(world: Any, pool: asyncpg
     for url in ("http://shop.example/only-there", known):
         page = await add(world, other, url)
         for number, price in enumerate(("19.99", "24.99")):
-            await store(world.conn, [Sight(other, page, number, url, replace(kettle, price=Decimal(price)))])
+            await store(world.conn, [ProductVisit(other, page, number, url, replace(kettle, price=Decimal(price)))])
     days = await world.conn.fetchval("SELECT sum(found) FROM product_days")
     await merge(pool, is_trial=False, **ALONE)
     shop = world.domains[SHOP]

@@ -12,7 +12,7 @@ from forager import clock
 from forager.errors import UsageError
 from forager.explain.commands.why import build_message
 from forager.explain.conditions import Gate
-from forager.explain.why import Answer, explain
+from forager.explain.why import ExplainResult, explain
 from forager.politeness.guard import AddressGuard
 from forager.tasks import service as tasks
 from forager.tasks import submit
@@ -29,7 +29,7 @@ class Questions:
         self.world = world
         self.conn = world.conn
 
-    async def ask(self, text: str, **manners: Any) -> Answer:
+    async def ask(self, text: str, **manners: Any) -> ExplainResult:
         async with self.conn.transaction(isolation="repeatable_read", readonly=True):
             return await explain(self.conn, text, replace(MANNERS, **manners))
 
@@ -77,7 +77,7 @@ def questions(world: World) -> Questions:
     return Questions(world)
 
 
-def seconds_left(answer: Answer) -> float:
+def seconds_left(answer: ExplainResult) -> float:
     assert answer.outlook.at is not None
     return (answer.outlook.at - answer.asked_at).total_seconds()
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tests.listening import listening
 
 from forager.fetch.client import Client, open_client
-from forager.fetch.wire import Patience
+from forager.fetch.connection import ResponseTimeouts
 
 Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 MAX_BYTES = 1_000_000
@@ -71,7 +71,7 @@ async def a_client(
     timeout_s: float = 20.0,
     connect_timeout_s: float = 10.0,
     max_bytes: int = MAX_BYTES,
-    patience: Patience = Patience(),  # noqa: B008 (a tuple, never changed)
+    patience: ResponseTimeouts = ResponseTimeouts(),  # noqa: B008 (a tuple, never changed)
     keeps_cookies: bool = True,
 ) -> AsyncIterator[Client]:
     async with open_client(

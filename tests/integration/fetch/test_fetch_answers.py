@@ -225,7 +225,7 @@ async def test_the_time_a_body_waits_for_room_of_ours_is_not_the_servers(monkeyp
 async def test_many_large_bodies_share_a_bounded_room(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     room = MemoryBudget(2_000_000)
     held: list[int] = []
-    grow = room.grow
+    grow = room.update_size
 
     def note(connection: Waits, size: int) -> None:
         grow(connection, size)

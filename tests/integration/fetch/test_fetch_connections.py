@@ -29,7 +29,7 @@ from forager.fetch.client import Client, open_client
 from forager.fetch.connect import Connector
 from forager.fetch.dns import GuardedResolver, LookUp
 from forager.fetch.pool import Pool
-from forager.fetch.proxy_connect import Ways
+from forager.fetch.proxy_connector import ProxyConnector
 
 PAGE = b"<title>Hello</title>"
 CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -48,7 +48,7 @@ def send_in_pieces(*pieces: bytes) -> Answer:
 
 @asynccontextmanager
 async def a_client_that_finds(look_up: LookUp) -> AsyncIterator[Client]:
-    pool = Pool(Ways(Connector(GuardedResolver(allow_all, look_up))), 0)
+    pool = Pool(ProxyConnector(Connector(GuardedResolver(allow_all, look_up))), 0)
     yield Client(pool, user_agent="Forager/test", timeout_s=20.0, connect_timeout_s=10.0, max_bytes=MAX_BYTES)
     await pool.close()
 

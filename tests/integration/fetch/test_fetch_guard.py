@@ -11,7 +11,7 @@ from forager.fetch.client import Client
 from forager.fetch.connect import Connector
 from forager.fetch.dns import GuardedResolver, look_up
 from forager.fetch.pool import Pool
-from forager.fetch.proxy_connect import Ways
+from forager.fetch.proxy_connector import ProxyConnector
 
 
 def refuse_loopback(ip: str, port: int) -> None:
@@ -83,7 +83,7 @@ async def test_a_name_that_changes_its_address_is_dialled_where_it_was_checked(m
 
     resolver = GuardedResolver(refuse_loopback, rebind)
     async with serve(http(b"x")) as server:
-        pool = Pool(Ways(Connector(resolver)), 0)
+        pool = Pool(ProxyConnector(Connector(resolver)), 0)
         client = Client(pool, user_agent="Forager/test", timeout_s=1.0, connect_timeout_s=0.3, max_bytes=1000)
         with pytest.raises((VisitTimeoutError, ConnectError)):  # 192.0.2.1 was dialled, and nobody is there
             await client.get(f"http://rebind.example:{server.port}/")

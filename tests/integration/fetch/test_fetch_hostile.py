@@ -20,7 +20,7 @@ from forager.errors import (
     VisitTimeoutError,
 )
 from forager.fetch.client import Client
-from forager.fetch.wire import Patience
+from forager.fetch.connection import ResponseTimeouts
 
 PAGE = b"<title>Hello</title>"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -147,7 +147,7 @@ async def stall(_: asyncio.StreamReader, __: asyncio.StreamWriter) -> None:
 
 
 LONG = HEAD + b"Content-Length: 900000\r\n\r\n"
-HASTE = Patience(first_byte_s=0.2, stall_s=0.2, slowest_bytes_per_s=2000)
+HASTE = ResponseTimeouts(first_byte_s=0.2, stall_s=0.2, slowest_bytes_per_s=2000)
 
 
 async def test_a_stall_before_the_headers_ends_by_the_deadline() -> None:
@@ -189,7 +189,7 @@ async def test_a_slow_answer_that_keeps_the_rate_is_waited_for() -> None:
             writer.write(body[start : start + 1000])
             await asyncio.sleep(0.03)
 
-    patience = Patience(first_byte_s=0.2, stall_s=0.2, slowest_bytes_per_s=500)
+    patience = ResponseTimeouts(first_byte_s=0.2, stall_s=0.2, slowest_bytes_per_s=500)
     async with serve(trickle) as server, a_client(patience=patience) as client:
         assert (await client.get(server.url())).body == body
 

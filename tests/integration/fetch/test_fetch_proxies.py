@@ -18,7 +18,7 @@ from forager.fetch.client import Client, open_client
 from forager.fetch.connect import Connector
 from forager.fetch.dns import CheckAddress, GuardedResolver
 from forager.fetch.pool import Pool
-from forager.fetch.proxy_connect import Ways
+from forager.fetch.proxy_connector import ProxyConnector
 from forager.proxies.models import Proxy
 
 PAGE = b"<title>Hello</title>"
@@ -299,7 +299,7 @@ async def test_a_name_that_changes_its_address_does_not_lead_a_proxy_astray() ->
     answers: list[list[tuple[int, str]]] = [[(socket.AF_INET, "127.0.0.1")], [(socket.AF_INET, "10.0.0.1")]]
     sites = GuardedResolver(allow_all, lambda _host, _port: answers.pop(0))
     async with serve(http(PAGE, "Connection: close")) as site, run_proxy() as proxy:
-        pool = Pool(Ways(Connector(sites), GuardedResolver(allow_all)), 0)
+        pool = Pool(ProxyConnector(Connector(sites), GuardedResolver(allow_all)), 0)
         client = Client(pool, user_agent="Forager/test", timeout_s=5.0, connect_timeout_s=5.0, max_bytes=MAX_BYTES)
         for _ in range(2):
             assert (await client.get(f"http://rebind.example:{site.port}/", via=proxy.record())).body == PAGE
@@ -315,7 +315,7 @@ async def test_a_site_with_a_dead_ipv6_address_is_reached_by_its_ipv4_address() 
     ]
     sites = GuardedResolver(allow_all, lambda _host, _port: found)
     async with serve(http(PAGE)) as site, run_proxy() as proxy:
-        pool = Pool(Ways(Connector(sites), GuardedResolver(allow_all)), 0)
+        pool = Pool(ProxyConnector(Connector(sites), GuardedResolver(allow_all)), 0)
         client = Client(pool, user_agent="Forager/test", timeout_s=5.0, connect_timeout_s=5.0, max_bytes=MAX_BYTES)
         assert (await client.get(f"http://many.example:{site.port}/", via=proxy.record())).body == PAGE
         await pool.close()
@@ -328,8 +328,8 @@ async def test_a_site_with_a_dead_ipv6_address_is_reached_by_its_ipv4_address() 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 async def test_a_knock_reaches_the_site_and_asks_it_nothing(client: Client, protocol: str) -> None:
     async with serve(http(PAGE)) as site, run_proxy(protocol, tls=tls_of(protocol)) as proxy:
-        await client.knock(proxy.record(), site.url())
-        await client.knock(proxy.record())
+        await client.check_proxy(proxy.record(), site.url())
+        await client.check_proxy(proxy.record())
         async with asyncio.timeout(10):
             while proxy.calls < 2:  # noqa: ASYNC110 (it may hear of a knock after we do, and tells nobody)
                 await asyncio.sleep(0.01)
@@ -341,4 +341,4 @@ async def test_a_knock_at_a_dead_proxy(client: Client, url: str | None) -> None:
     async with run_proxy() as proxy:
         await proxy.stop()
         with pytest.raises(ProxyError):
-            await client.knock(proxy.record(), url)
+            await client.check_proxy(proxy.record(), url)

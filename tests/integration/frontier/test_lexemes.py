@@ -117,7 +117,7 @@ async def by_postgres(conn: Any, pages: Sequence[tuple[str, Keywords]]) -> list[
 
 
 async def spelled(conn: Any, memory: Lexemes, pages: Sequence[tuple[str, Keywords]]) -> list[str | None]:
-    vectors = await memory.spell(conn, pages)
+    vectors = await memory.build_tsvectors(conn, pages)
     return [each if each is None else await conn.fetchval("SELECT $1::tsvector", each) for each in vectors]
 
 
@@ -169,13 +169,13 @@ async def test_each_word_is_asked_for_once(ground: Ground, monkeypatch: pytest.M
         asked.extend(word for text in texts for word in text.words)
         await ask(conn, texts, answers)
 
-    ask = lexemes.ask
-    monkeypatch.setattr(lexemes, "ask", note)
+    ask = lexemes.query_lexemes
+    monkeypatch.setattr(lexemes, "query_lexemes", note)
     memory = Lexemes()
     for text in ("red green red", "green blue", "red " + "x" * 41, "x" * 41):
-        await memory.spell(ground.conn, [("english", Keywords("red", "green", "blue", text))])
+        await memory.build_tsvectors(ground.conn, [("english", Keywords("red", "green", "blue", text))])
     assert asked == ["red", "green", "blue", "x" * 41, "x" * 41], "long ones are not remembered"
-    await memory.spell(ground.conn, [("german", Keywords("red", "red", "red", "red"))])
+    await memory.build_tsvectors(ground.conn, [("german", Keywords("red", "red", "red", "red"))])
     assert asked[5:] == ["red"], "another language has other lexemes"
 
 
@@ -201,8 +201,8 @@ async def test_signs_and_capitals_make_no_other_word(ground: Ground, monkeypatch
         asked.extend(word for text in texts for word in text.words)
         await ask(conn, texts, answers)
 
-    ask = lexemes.ask
-    monkeypatch.setattr(lexemes, "ask", note)
+    ask = lexemes.query_lexemes
+    monkeypatch.setattr(lexemes, "query_lexemes", note)
     pages, memory = [("english", Keywords("Houses", "houses, (HOUSES)", "houses:", "house-s (Houses.)"))], Lexemes()
     wanted = await by_postgres(ground.conn, pages)
     assert await spelled(ground.conn, memory, pages) == wanted
@@ -222,7 +222,7 @@ async def test_what_is_used_is_not_forgotten(ground: Ground, monkeypatch: pytest
     wanted = await by_postgres(ground.conn, pages)
     for number in range(8):
         many = " ".join(f"w{number}x{each}" for each in range(6))
-        await memory.spell(ground.conn, [("english", Keywords(many, "", "", ""))])
+        await memory.build_tsvectors(ground.conn, [("english", Keywords(many, "", "", ""))])
         assert await spelled(ground.conn, memory, pages) == wanted
     assert sum(len(words) for half in (memory._young, memory._old) for words in half.values()) < 40
 
@@ -240,10 +240,10 @@ async def test_what_is_used_is_not_forgotten(ground: Ground, monkeypatch: pytest
 async def test_what_is_left_to_postgres(ground: Ground, text: str) -> None:
     page = await ground.a_page("http://a.example/1", await ground.a_domain())
     words = Keywords("title", "", "", text)
-    assert await Lexemes().spell(ground.conn, [("english", words)]) == [None]
+    assert await Lexemes().build_tsvectors(ground.conn, [("english", words)]) == [None]
     reading = a_reading(language="en")
     outcome = Outcome(a_target("http://a.example/1", page=page), OutcomeKind.SUCCESS, 200, reading=reading)
-    await store.record_readings(ground.conn, [(outcome, words)], CONFIGS, Lexemes())
+    await store.save_signals(ground.conn, [(outcome, words)], CONFIGS, Lexemes())
     (wanted,) = await by_postgres(ground.conn, [("english", words)])
     assert (await ground.page(page))["keywords_tsv"] == wanted
 
@@ -254,6 +254,6 @@ async def test_the_language_that_stuck_decides(ground: Ground) -> None:
     for language in ("de", "en"):
         reading = a_reading(title="", headings="", description="", text="houses Häuser", language=language)
         outcome = Outcome(a_target("http://a.example/1", page=page), OutcomeKind.SUCCESS, 200, reading=reading)
-        await store.record_readings(ground.conn, [(outcome, keywords_of(reading))], CONFIGS, memory)
+        await store.save_signals(ground.conn, [(outcome, keywords_of(reading))], CONFIGS, memory)
         (wanted,) = await by_postgres(ground.conn, [("german", Keywords("", "", "", "houses Häuser"))])
         assert (await ground.page(page))["keywords_tsv"] == wanted

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forager.links.scope import Reach, claim_patterns
+from forager.links.scope import CrawlScope, claim_patterns
 from forager.runs.models import RunSpec, Scope
 from forager.urls.normalize import normalize
 
@@ -59,6 +59,6 @@ async def test_python_and_postgresql_agree(conn: asyncpg.Connection) -> None:
     ask: Any = await conn.prepare(ASK)
     answers = [(await ask.fetchval(url, *claim_patterns(spec)), spec, url) for spec, url in asked]
     for is_claimed, spec, url in answers:
-        assert is_claimed == (Reach.of(spec).refusal(url, "a.example") is None), (spec, url)
+        assert is_claimed == (CrawlScope.of(spec).refusal(url, "a.example") is None), (spec, url)
     shares = [is_claimed for is_claimed, _, _ in answers]
     assert 0.1 < sum(shares) / len(shares) < 0.9  # both answers were asked for

@@ -20,7 +20,7 @@ WHEN = datetime(2024, 3, 5, 9, 30, tzinfo=UTC)
 
 async def record(ground: Ground, page: int, read: Reading) -> Any:
     outcome = Outcome(a_target(URL, page=page), OutcomeKind.SUCCESS, 200, reading=read)
-    await store.record_readings(ground.conn, [(outcome, keywords_of(read))], CONFIGS)
+    await store.save_signals(ground.conn, [(outcome, keywords_of(read))], CONFIGS)
     return await ground.page(page)
 
 

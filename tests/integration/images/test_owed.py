@@ -82,10 +82,10 @@ async def test_a_page_read_meanwhile_is_not_forgotten(desk: Desk, database: Data
     """A worker whose lease still says otherwise finds one more between the look and the note that all is done."""
     first, second, *_ = await desk.targets()
     await desk.shows(first, a_sighting(f"{HOME}1.png"))
-    owing = await domains.next_owing(desk.ground.conn, by_default=True)
+    owing = await domains.next_image_backfill(desk.ground.conn, by_default=True)
     assert owing is not None
     await desk.shows(second, a_sighting(f"{HOME}2.png"))
-    await domains.pay_images(desk.ground.conn, owing, None)
+    await domains.update_image_backfill(desk.ground.conn, owing, None)
     assert await desk.ground.conn.fetchval(OWED) == 0
     assert await queue(database) == 2
 

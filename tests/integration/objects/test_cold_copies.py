@@ -99,7 +99,6 @@ async def test_without_a_copy_nothing_leaves(
 STOPPED = """
 import sys, time
 from forager.cli.main import run
-from forager.retention import archive_copies
 from forager.storage.bucket_folder import BucketFolder
 def stop(self, name):
     print("sent", flush=True)

@@ -10,7 +10,7 @@ from tests.integration.objects.server import ACCESS_KEY, BUCKET, SECRET_KEY, Obj
 from forager.config.loader import load
 from forager.errors import ConfigurationError, StoreError
 from forager.explain import check_bodies
-from forager.storage.bucket import KEYS, connect, parse_bucket, prove
+from forager.storage.bucket import KEYS, connect, parse_bucket, probe_bucket
 from forager.storage.objects import BucketLocation
 
 CONFIGURATION = 4
@@ -38,7 +38,7 @@ def test_each_mistake_is_told(
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ConfigurationError) as told:
-        prove(parse_bucket(url))
+        probe_bucket(parse_bucket(url))
     sentence = str(told.value)
     assert said in sentence
     assert "\n" not in sentence
@@ -47,7 +47,7 @@ def test_each_mistake_is_told(
 
 
 def test_a_right_bucket_is_no_mistake(objects: ObjectServer) -> None:
-    prove(parse_bucket(f"s3://{BUCKET}/any/folder"))
+    probe_bucket(parse_bucket(f"s3://{BUCKET}/any/folder"))
 
 
 @pytest.mark.parametrize("url", ["s3://", "s3://A_b", "s3://x", "s3://bucket//x", "s3://bucket/../x", "s3://b ucket"])

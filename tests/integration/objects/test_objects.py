@@ -10,7 +10,7 @@ from tests.integration.objects.server import ObjectServer
 from forager import clock
 from forager.errors import StoreError
 from forager.storage.bucket import Bucket
-from forager.storage.layered import LayeredLocation
+from forager.storage.fallback import LayeredLocation
 from forager.storage.local import LocalLocation
 from forager.storage.objects import DAY, BucketLocation
 

@@ -13,7 +13,7 @@ from tests.unit.storage.test_warc import AT, an_answer, files_of, keep
 from warcio.archiveiterator import ArchiveIterator
 
 from forager.errors import StoreError
-from forager.storage.body_store import open_readonly_store, open_shelf
+from forager.storage.body_store import open_readonly_store, open_store
 from forager.storage.bucket import Bucket, parse_bucket
 from forager.storage.migrator import WarcMover
 from forager.storage.objects import BucketLocation
@@ -23,7 +23,7 @@ BIG = "forager-20260101000000-00000000.warc.gz"
 
 
 def test_snapshots_are_in_the_bucket_and_nowhere_else(bucket: Bucket, tmp_path: Path) -> None:
-    with open_shelf(tmp_path, bucket=bucket) as body_store:
+    with open_store(tmp_path, bucket=bucket) as body_store:
         packed = body_store.pack("snapshot", an_answer(b"one page"), None, AT)
         assert packed is not None
         (first,) = body_store.store([packed])
@@ -36,7 +36,7 @@ def test_snapshots_are_in_the_bucket_and_nowhere_else(bucket: Bucket, tmp_path: 
 
 
 def test_archive_files_move_when_they_are_closed(bucket: Bucket, tmp_path: Path) -> None:
-    with open_shelf(tmp_path, bucket=bucket, warc_bytes=20_000) as body_store:
+    with open_store(tmp_path, bucket=bucket, warc_bytes=20_000) as body_store:
         refs = [ref for number in range(40) for ref in keep(body_store, an_answer(b"page %d" % number * 300))]
         assert all(body_store.load(ref or "", "").body for ref in refs)
     assert list((tmp_path / "bodies/warc").iterdir()) == []
@@ -58,10 +58,10 @@ def test_archive_files_move_when_they_are_closed(bucket: Bucket, tmp_path: Path)
 
 
 def test_archives_of_a_dead_worker_move_with_the_next(bucket: Bucket, tmp_path: Path) -> None:
-    with open_shelf(tmp_path) as body_store:  # before there was a bucket
+    with open_store(tmp_path) as body_store:  # before there was a bucket
         (ref,) = keep(body_store, an_answer(b"kept before"))
     assert files_of(tmp_path)
-    with open_shelf(tmp_path, bucket=bucket):
+    with open_store(tmp_path, bucket=bucket):
         until(lambda: not files_of(tmp_path), "the file moved")
     assert open_readonly_store(tmp_path, bucket).load(ref or "", "").body == b"kept before"
 
@@ -125,7 +125,7 @@ def test_a_server_that_dies_loses_no_archive_and_says_which_snapshots_it_cost(
     own_server: ObjectServer, tmp_path: Path
 ) -> None:
     bucket = parse_bucket(f"s3://{BUCKET}/x")
-    with open_shelf(tmp_path, bucket=bucket) as body_store:
+    with open_store(tmp_path, bucket=bucket) as body_store:
         (before,) = keep(body_store, an_answer(b"before"))
         packed = [body_store.pack("snapshot", an_answer(b"%d" % number), None, AT) for number in range(100)]
         kept = [shelved.what for shelved in body_store.store([each for each in packed[:50] if each])]

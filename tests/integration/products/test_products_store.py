@@ -13,7 +13,7 @@ from tests.ground import Ground
 from forager.errors import NotFoundError
 from forager.products import queries as control
 from forager.products.models import Evidence, Product, Variant
-from forager.products.store import Sight, store
+from forager.products.store import ProductVisit, store
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 KETTLE = Product(
@@ -47,10 +47,10 @@ class Shop:
         at: datetime | None = None,
         task: int | None = None,
         **more: Any,
-    ) -> Sight:
+    ) -> ProductVisit:
         self.visits += 1
         url = f"http://shop.example/{page + 1}"
-        return Sight(
+        return ProductVisit(
             self.domain,
             self.pages[page],
             task or self.visits,
@@ -182,7 +182,7 @@ async def test_the_same_visit_read_again_is_a_correction_and_no_change_of_the_sh
 
 
 async def test_two_at_once_write_one_row(shop: Shop, pool: asyncpg.Pool) -> None:
-    async def record(sight: Sight) -> None:
+    async def record(sight: ProductVisit) -> None:
         async with pool.acquire() as conn, conn.transaction():
             await store(conn, [sight])
 

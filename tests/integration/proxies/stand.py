@@ -7,11 +7,11 @@ import pytest
 from tests.ground import Ground
 
 from forager.proxies import store
-from forager.proxies.models import Passage, ProxyUse
+from forager.proxies.models import ProxyResult, ProxyUse
 from forager.proxies.store import ProxyStateRow
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-THROUGH, NOT_THROUGH, BROKEN = Passage.THROUGH, Passage.NOT_THROUGH, Passage.BROKEN
+THROUGH, NOT_THROUGH, BROKEN = ProxyResult.THROUGH, ProxyResult.NOT_THROUGH, ProxyResult.BROKEN
 
 
 class Stand:
@@ -33,7 +33,7 @@ class Stand:
             await self._set("domain_proxies", "domain_id = $1 AND proxy_id = $2", [domain, proxy], columns)
 
     async def use(
-        self, domain: int, proxy: int, *passages: Passage, ms: int | None = None, error: str = "it broke"
+        self, domain: int, proxy: int, *passages: ProxyResult, ms: int | None = None, error: str = "it broke"
     ) -> list[ProxyStateRow]:
         """In one batch, a second apart."""
         uses = []

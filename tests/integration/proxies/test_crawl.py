@@ -17,7 +17,7 @@ from forager.db.database import Database
 from forager.engine import retry_policy
 from forager.proxies import service as control
 from forager.proxies.address import parse_address
-from forager.proxies.admin import Facts
+from forager.proxies.admin import ProxyInfo
 from forager.runs.models import RunEnd
 from forager_playground import visits_of
 
@@ -56,7 +56,7 @@ async def running(*protocols: str, **more: Any) -> AsyncIterator[list[RealProxy]
 async def assign(stage: Stage, proxies: list[RealProxy], domain: str | None = None, **facts: Any) -> list[int]:
     addresses = [parse_address(proxy.url()) for proxy in proxies]
     async with stage.database.pool.acquire() as conn, conn.transaction():
-        added = await control.add(conn, VAULT, addresses, Facts(**facts))
+        added = await control.add(conn, VAULT, addresses, ProxyInfo(**facts))
         ids = [each.id for each in added]
         names = [domain] if domain else [row["name"] for row in await conn.fetch("SELECT name FROM domains")]
         for name in names:

@@ -11,11 +11,11 @@ from tests.integration.proxies.stand import BROKEN, NOT_THROUGH, THROUGH, Stand
 
 from forager.proxies import admin as operate
 from forager.proxies import store
-from forager.proxies.models import Passage, Proxy, ProxyUse
-from forager.proxies.rotation import Member, Standing, note
+from forager.proxies.models import Proxy, ProxyResult, ProxyUse
+from forager.proxies.rotation import Member, ProxyState, note
 
 BATCHES = st.lists(
-    st.lists(st.tuples(st.sampled_from(Passage), st.integers(0, 5000)), min_size=1, max_size=7), max_size=5
+    st.lists(st.tuples(st.sampled_from(ProxyResult), st.integers(0, 5000)), min_size=1, max_size=7), max_size=5
 )
 
 
@@ -94,7 +94,7 @@ async def test_the_hour_begins_anew_when_it_is_over(stand: Stand) -> None:
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=BATCHES)
 def test_rows_do_not_depend_on_how_uses_were_batched(
-    batches: list[list[tuple[Passage, int]]], database_url: str
+    batches: list[list[tuple[ProxyResult, int]]], database_url: str
 ) -> None:
     """What the database makes of batches is what memory makes of one use after the other."""
 
@@ -120,22 +120,22 @@ class _undone:  # noqa: N801
         await self._work.rollback()
 
 
-async def _compare(conn: Any, batches: list[list[tuple[Passage, int]]]) -> None:
+async def _compare(conn: Any, batches: list[list[tuple[ProxyResult, int]]]) -> None:
     domain = await conn.fetchval(
         "INSERT INTO domains (name, parent_domain, base_url) VALUES ('h.example', '', '') RETURNING id"
     )
     proxy = await conn.fetchval("INSERT INTO proxies (host, port) VALUES ('h', 1) RETURNING id")
     await conn.execute("INSERT INTO domain_proxies (domain_id, proxy_id) VALUES ($1, $2)", domain, proxy)
     now = await conn.fetchval("SELECT now()")
-    member = Member(Standing(Proxy(proxy, "http", "h", 1)))
+    member = Member(ProxyState(Proxy(proxy, "http", "h", 1)))
     successes = failures = 0
     for batch in batches:
         uses = [ProxyUse(domain, proxy, now, passage, ms, "x") for passage, ms in batch]
         await store.count_uses(conn, uses)
         for passage, ms in batch:
             note(member, passage, ms)
-            successes += passage is Passage.THROUGH
-            failures += passage is Passage.BROKEN
+            successes += passage is ProxyResult.THROUGH
+            failures += passage is ProxyResult.BROKEN
     row = await conn.fetchrow("SELECT * FROM proxies WHERE id = $1", proxy)
     pair = await conn.fetchrow("SELECT * FROM domain_proxies WHERE proxy_id = $1", proxy)
     assert (row["successes"], row["failures"]) == (successes, failures)

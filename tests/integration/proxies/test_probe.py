@@ -14,7 +14,7 @@ from forager.config.settings import Settings
 from forager.proxies import store
 from forager.proxies.jobs import ProbeProxiesJob
 from forager.proxies.probe import probe
-from forager.proxies.store import Probed, ProbeRow
+from forager.proxies.store import ProbeResult, ProbeRow
 
 KEY, OTHER_KEY = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c93"
 NOW = "UPDATE {} SET probe_at = now() - interval '1 second' WHERE probe_at IS NOT NULL"
@@ -31,7 +31,7 @@ async def hasten(stand: Stand) -> None:
 
 async def add(stand: Stand, proxy: RealProxy) -> int:
     name, password = proxy.account or (None, None)
-    sealed = PasswordCipher([KEY]).seal(password) if password else None
+    sealed = PasswordCipher([KEY]).encrypt(password) if password else None
     return await stand.a_proxy(
         protocol=proxy.protocol, host=proxy.host, port=proxy.port, username=name, sealed_password=sealed
     )
@@ -100,7 +100,7 @@ async def test_what_a_person_switched_off_is_left_alone(stand: Stand) -> None:
     domain, identity = await stand.ground.a_domain(), await stand.a_proxy(is_active=False)
     await stand.a_pool(domain, identity, is_active=False)
     assert await store.find_probes(stand.conn, 10) == []
-    all_good = [Probed(row, None) for row in await store.find_for_probe(stand.conn, None)]
+    all_good = [ProbeResult(row, None) for row in await store.find_for_probe(stand.conn, None)]
     await store.end_probes(stand.conn, all_good)
     assert not (await stand.proxy(identity))["is_active"]
 
@@ -128,9 +128,9 @@ async def test_a_pair_waits_until_its_proxy_works(stand: Stand, monkeypatch: pyt
     await hasten(stand)
     asked: list[ProbeRow] = []
 
-    async def remember(_settings: Settings, rows: Sequence[ProbeRow]) -> list[Probed]:
+    async def remember(_settings: Settings, rows: Sequence[ProbeRow]) -> list[ProbeResult]:
         asked.extend(rows)
-        return [Probed(row, "no") for row in rows]
+        return [ProbeResult(row, "no") for row in rows]
 
     monkeypatch.setattr("forager.proxies.jobs.probe", remember)
     await ProbeProxiesJob().run(a_context(stand.conn))
@@ -146,5 +146,5 @@ async def test_a_success_on_the_way_makes_a_vain_probe_harmless(stand: Stand) ->
     await hasten(stand)
     found = await store.find_probes(stand.conn, 10)
     await stand.use(domain, identity, THROUGH)
-    await store.end_probes(stand.conn, [Probed(row, "too late") for row in found])
+    await store.end_probes(stand.conn, [ProbeResult(row, "too late") for row in found])
     assert (await stand.proxy(identity))["is_active"]

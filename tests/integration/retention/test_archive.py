@@ -252,7 +252,7 @@ async def test_a_folder_that_cannot_be_written_is_one_sentence(world: Past, tmp_
     before = await world.tasks()
     with pytest.raises(StoreError, match=r"not a directory\. Nothing is lost"):
         await move(world, tmp_path / "file")
-    assert (await world.tasks(), await history.read_slices(world.conn)) == (before, [])
+    assert (await world.tasks(), await history.list_parts(world.conn)) == (before, [])
 
 
 async def test_a_full_disk_is_one_sentence_and_nothing_leaves(world: Past, folder: Path) -> None:
@@ -264,7 +264,7 @@ async def test_a_full_disk_is_one_sentence_and_nothing_leaves(world: Past, folde
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert caught.value.reason == "disk_full"
-    assert (await world.tasks(), files(folder, "**/*.*"), await history.read_slices(world.conn)) == (before, [], [])
+    assert (await world.tasks(), files(folder, "**/*.*"), await history.list_parts(world.conn)) == (before, [], [])
 
 
 async def test_domains_that_become_one_take_what_left_them_along(world: Past, folder: Path) -> None:
@@ -299,7 +299,7 @@ class OnePool:
 
 
 async def test_only_one_archives_at_a_time(world: Past, folder: Path, pool: Any) -> None:
-    async with pool.acquire() as other, cold.alone(other):
+    async with pool.acquire() as other, cold.lock_archive(other):
         with pytest.raises(UsageError, match="Another Forager is archiving"):
             await move(world, folder)
     assert (await move(world, folder)).rows == LEAVE
@@ -312,7 +312,7 @@ async def test_the_database_lets_nothing_go_without_a_slice(world: Past) -> None
         slice_id, _ = await history.begin_slice(world.conn, "visits", date(2026, 1, 1), by="test")
         with pytest.raises(asyncpg.CheckViolationError):
             async with world.conn.transaction():
-                await history.let_go(world.conn, slice_id, await world.tasks())
+                await history.delete_archived_tasks(world.conn, slice_id, await world.tasks())
 
 
 # Looking at what is cold --------------------------------------------------------------------------------------------

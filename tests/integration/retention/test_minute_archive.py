@@ -62,7 +62,7 @@ async def test_minutes_that_come_late_have_a_file_of_their_own(conn: asyncpg.Con
 
 async def test_a_kill_behind_the_file_counts_nothing_twice(conn: asyncpg.Connection, tmp_path: Path) -> None:
     await a_minute(conn, "1 minute", 3.0)
-    await cold_stats.keep_minutes(conn, tmp_path, after_days=7)  # and then the process is gone
+    await cold_stats.archive_minute_stats(conn, tmp_path, after_days=7)  # and then the process is gone
     await a_minute(conn, "2 minutes", 4.0)
     await round_of(conn, tmp_path)
     (path,) = files(tmp_path)
@@ -84,7 +84,7 @@ async def test_what_cannot_be_written_stays_in_the_database(conn: asyncpg.Connec
 
 async def test_a_damaged_file_is_left_alone(conn: asyncpg.Connection, tmp_path: Path) -> None:
     await a_minute(conn, "1 minute", 3.0)
-    await cold_stats.keep_minutes(conn, tmp_path, after_days=7)
+    await cold_stats.archive_minute_stats(conn, tmp_path, after_days=7)
     (first,) = files(tmp_path)
     first.write_bytes(b"\x1f\x8b broken")
     await round_of(conn, tmp_path)

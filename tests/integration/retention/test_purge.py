@@ -24,7 +24,7 @@ from forager.frontier.details import record_details
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.retention import archive as cold
 from forager.retention import purge
-from forager.retention.purge import Purged
+from forager.retention.purge import PurgeResult
 from forager.retention.purge_record import PurgeOrder
 from forager.runs.models import RunSpec
 from forager.runs.start import start_run
@@ -239,7 +239,7 @@ async def test_the_lease_of_a_lost_worker_is_ended_and_its_late_results_are_refu
 
 
 async def test_a_worker_that_does_not_let_go_loses_its_lease(web: Past, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forager.retention.fence.PATIENCE_S", 0.2)
+    monkeypatch.setattr("forager.retention.claim_block.PATIENCE_S", 0.2)
     await web.conn.execute(
         "UPDATE workers SET status = 'running', heartbeat_at = now();"
         " UPDATE domains SET claimed_by = (SELECT min(id) FROM workers), claim_expires_at = now() + interval '1 hour'"
@@ -274,7 +274,7 @@ async def test_old_history_goes_and_the_last_word_on_a_page_stays(world: Past) -
     purged = await purge.purge_tasks(world.conn, before, None, ORDER)
     assert trial.counts["tasks"] == purged.counts["tasks"] == 3 * PAGES
     assert len(await world.tasks()) == 2 * PAGES
-    again: Purged = await purge.purge_tasks(world.conn, clock.now() - 2 * DAY, "old.example", ORDER)
+    again: PurgeResult = await purge.purge_tasks(world.conn, clock.now() - 2 * DAY, "old.example", ORDER)
     assert again.counts["tasks"] == PAGES
     assert await world.broken() == {}
 

@@ -29,7 +29,7 @@ async def test_it_hands_back_what_it_held_and_another_goes_on(
         await asyncio.wait_for(is_busy.wait(), 10)
         async with database.pool.acquire() as conn:
             worker = await conn.fetchval("SELECT id FROM workers")
-            (sent,) = await workers.send_away(conn, worker=worker)
+            (sent,) = await workers.drain_workers(conn, worker=worker)
             assert (sent.worker, sent.run_id) == (worker, stage.run)
         await asyncio.wait_for(begun, 10)
         asked = len(stage.requests())
@@ -55,21 +55,21 @@ async def two_machines(ground: Ground) -> dict[str, Any]:
 
 
 async def test_all_of_a_machine(ground: Ground, two_machines: dict[str, Any]) -> None:
-    sent = await workers.send_away(ground.conn, host="here")
+    sent = await workers.drain_workers(ground.conn, host="here")
     assert [each.worker for each in sent] == two_machines["here"]
     told = await ground.conn.fetch("SELECT id FROM workers WHERE drain_asked_at IS NOT NULL ORDER BY id")
     assert [row["id"] for row in told] == two_machines["here"]
 
 
 async def test_asking_twice_changes_nothing(ground: Ground, two_machines: dict[str, Any]) -> None:
-    (first,) = await workers.send_away(ground.conn, worker=two_machines["there"])
-    assert await workers.send_away(ground.conn, worker=two_machines["there"]) == [first]
+    (first,) = await workers.drain_workers(ground.conn, worker=two_machines["there"])
+    assert await workers.drain_workers(ground.conn, worker=two_machines["there"]) == [first]
 
 
 async def test_who_does_not_run_cannot_be_sent_away(ground: Ground, two_machines: dict[str, Any]) -> None:
     with pytest.raises(NotFoundError, match="No worker runs on 'nowhere'"):
-        await workers.send_away(ground.conn, host="nowhere")
+        await workers.drain_workers(ground.conn, host="nowhere")
     with pytest.raises(NotFoundError, match="There is no worker 999999"):
-        await workers.send_away(ground.conn, worker=999_999)
+        await workers.drain_workers(ground.conn, worker=999_999)
     with pytest.raises(ConflictError, match="does not run: it is dead"):
-        await workers.send_away(ground.conn, worker=two_machines["gone"])
+        await workers.drain_workers(ground.conn, worker=two_machines["gone"])

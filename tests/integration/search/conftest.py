@@ -23,7 +23,7 @@ from forager.search.opensearch import ServerSearch
 from forager.search.postgres import PostgresSearch
 from forager.search.server import open_server
 from forager.search.service import ExternalSearch
-from forager.search.sync import tend
+from forager.search.sync import sync
 
 __all__ = ["database", "database_url", "ground"]
 
@@ -94,7 +94,7 @@ class Library:
             server, names = self.elsewhere.server, self.elsewhere.names
             while (await push_changes(self.conn, server, names, is_hasty=True)).changes:
                 pass
-            await tend(self.conn, server, names, within_s=60)
+            await sync(self.conn, server, names, within_s=60)
 
     async def search(self, words: str, **filters: Any) -> HitPage:
         await self.tell_server()

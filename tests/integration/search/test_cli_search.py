@@ -13,7 +13,7 @@ from forager import clock
 from forager.cli.main import run
 from forager.fetch.models import Fetched
 from forager.storage import store
-from forager.storage.body_store import open_shelf
+from forager.storage.body_store import open_store
 
 
 class Said(NamedTuple):
@@ -161,7 +161,7 @@ async def test_a_stored_body_gives_the_words_around_what_was_looked_for(
     long = "<p>" + "Many words that nobody asked for. " * 50 + "</p>"
     html = f"<html><body><main>{long}<p>In the reeds a heron waits for frogs.</p></main></body></html>"
     fetched = Fetched(url, 200, {"content-type": "text/html"}, html.encode(), len(html), 1)
-    with open_shelf(tmp_path / "home") as body_store:
+    with open_store(tmp_path / "home") as body_store:
         stored = body_store.pack("snapshot", fetched, None, clock.now())
         assert stored is not None
         (shelved,) = body_store.store([stored])

@@ -14,7 +14,7 @@ from forager.search.documents import DOCUMENTS
 from forager.search.names import Names
 from forager.search.server import open_server
 from forager.search.service import ExternalSearch
-from forager.search.sync import Tended, tend
+from forager.search.sync import SyncResult, sync
 
 __all__ = ["database", "database_url", "ground"]
 collect_ignore_glob = [] if SERVER_URL else ["test_*.py"]
@@ -28,8 +28,8 @@ class Mirror(Library):
         self.server, self.names = elsewhere.server, elsewhere.names
         self.gate = gate
 
-    async def tend(self, within_s: float = 60.0) -> Tended:
-        return await tend(self.conn, self.server, self.names, within_s=within_s)
+    async def tend(self, within_s: float = 60.0) -> SyncResult:
+        return await sync(self.conn, self.server, self.names, within_s=within_s)
 
     async def there(self, kind: str) -> dict[int, dict[str, Any]]:
         """Everything that is searched on the server."""

@@ -13,7 +13,7 @@ from forager.engine.stop import StopRequest
 from forager.explain.check import check
 from forager.runs.models import RunSpec, Scope
 from forager.runs.scope import read_reach
-from forager.seeds.found import BadLine, Seed, Tally
+from forager.seeds.found import BadLine, ReadCounts, Seed
 from forager.seeds.service import Loaded, SeedList, flow, load_seeds, start_long_run
 from forager.seeds.table import read_list
 from forager.stats import store as stats
@@ -27,8 +27,8 @@ def a_ranking(count: int = MANY) -> Iterator[Seed | BadLine]:
     return read_list("\n".join(lines).encode()[start : start + 5000] for start in range(0, count * 30, 5000))
 
 
-async def load(database: Database, seeds: Any) -> tuple[Loaded, Tally, list[int]]:
-    tally, loaded, shown = Tally("ranking"), Loaded(), list[int]()
+async def load(database: Database, seeds: Any) -> tuple[Loaded, ReadCounts, list[int]]:
+    tally, loaded, shown = ReadCounts("ranking"), Loaded(), list[int]()
     await load_seeds(
         database,
         flow(tally.seeds_of(seeds)),

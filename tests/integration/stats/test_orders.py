@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
-from forager.domains.store import adopt_strays
+from forager.domains.store import assign_free_domains
 from forager.errors import ConflictError, NotFoundError
 from forager.runs.models import RunSpec
 from forager.runs.service import continuous_spec, order_run, stop_run
@@ -77,13 +77,13 @@ async def test_there_is_one_standing_run_whoever_asks(pool: asyncpg.Pool) -> Non
 
     async def one() -> int:
         async with pool.acquire() as conn, conn.transaction():
-            return await stats.hold_standing_run(conn, spec, by="forager up")
+            return await stats.ensure_continuous_run(conn, spec, by="forager up")
 
     runs = await asyncio.gather(*(one() for _ in range(6)))
     assert len(set(runs)) == 1
     async with pool.acquire() as conn:
         await stats.end_run(conn, runs[0], "stopped")
-        assert await stats.hold_standing_run(conn, spec, by="forager up") == runs[0]
+        assert await stats.ensure_continuous_run(conn, spec, by="forager up") == runs[0]
         assert await conn.fetchval("SELECT status::text FROM runs WHERE id = $1", runs[0]) == "running"
         found = await stats.find_run(conn, runs[0])
         assert found is not None
@@ -91,7 +91,7 @@ async def test_there_is_one_standing_run_whoever_asks(pool: asyncpg.Pool) -> Non
 
 
 async def test_the_standing_run_takes_what_no_running_run_has(ground: Ground, conn: asyncpg.Connection) -> None:
-    standing = await stats.hold_standing_run(conn, continuous_spec(max_depth=10), by="forager up")
+    standing = await stats.ensure_continuous_run(conn, continuous_spec(max_depth=10), by="forager up")
     over, running = [await stats.start_run(conn, SPEC, by="cli") for _ in range(2)]
     await stats.end_run(conn, over, "finished")
     for name, run in (("free", None), ("over", over), ("busy", running), ("held", over)):
@@ -99,9 +99,9 @@ async def test_the_standing_run_takes_what_no_running_run_has(ground: Ground, co
     await conn.execute(
         "UPDATE domains SET claimed_by = 7, claim_expires_at = now() + interval '1 hour' WHERE name = 'held.example'"
     )
-    assert await adopt_strays(conn, standing, limit=1) == 1
-    assert await adopt_strays(conn, standing, limit=10) == 1
-    assert await adopt_strays(conn, standing, limit=10) == 0
+    assert await assign_free_domains(conn, standing, limit=1) == 1
+    assert await assign_free_domains(conn, standing, limit=10) == 1
+    assert await assign_free_domains(conn, standing, limit=10) == 0
     rows = await conn.fetch("SELECT name, run_id FROM domains ORDER BY name")
     assert {row["name"].removesuffix(".example"): row["run_id"] for row in rows} == {
         "busy": running,
@@ -114,11 +114,11 @@ async def test_the_standing_run_takes_what_no_running_run_has(ground: Ground, co
 async def test_a_site_that_a_run_had_for_its_images_has_its_pages_visited_again(
     ground: Ground, conn: asyncpg.Connection
 ) -> None:
-    standing = await stats.hold_standing_run(conn, continuous_spec(max_depth=10), by="forager up")
+    standing = await stats.ensure_continuous_run(conn, continuous_spec(max_depth=10), by="forager up")
     over = await stats.start_run(conn, SPEC, by="cli")
     await stats.end_run(conn, over, "finished")
     await ground.a_domain("site.example", run=over, pages=2, images_only=True, pages_discovered=2)
     await ground.a_domain("images.example", run=over, images_only=True)
-    assert await adopt_strays(conn, standing, limit=10) == 2
+    assert await assign_free_domains(conn, standing, limit=10) == 2
     rows = await conn.fetch("SELECT name FROM domains WHERE images_only")
     assert [row["name"] for row in rows] == ["images.example"]

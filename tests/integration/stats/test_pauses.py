@@ -19,7 +19,7 @@ async def test_a_pause_is_told_everywhere_until_it_is_over(ground: Ground) -> No
     worker = await ground.a_worker()
     since = clock.monotonic() - 30
     pause = Pause(PauseReason.STORE_UNAVAILABLE, "No space left on device", since)
-    assert await stats.beat(ground.conn, worker, pause)
+    assert await stats.heartbeat(ground.conn, worker, pause)
 
     [row] = await worker_queries.list_workers(ground.conn, dead_after_s=60.0, limit=5)
     assert (row["pause_reason"], row["pause_detail"]) == ("store_unavailable", "No space left on device")
@@ -31,7 +31,7 @@ async def test_a_pause_is_told_everywhere_until_it_is_over(ground: Ground) -> No
     assert (finding.rule, finding.subject) == ("worker_paused", "store_unavailable")
     assert finding.message == f"Worker {worker} is paused: {NO_ROOM}."
 
-    assert await stats.beat(ground.conn, worker)
+    assert await stats.heartbeat(ground.conn, worker)
     [row] = await worker_queries.list_workers(ground.conn, dead_after_s=60.0, limit=5)
     assert (row["pause_reason"], row["paused_since"], state_of(row).text) == (None, None, "running")
     assert _workers(await worker_queries.count_parts(ground.conn, dead_after_s=60.0))["state"] == "ok"

@@ -22,15 +22,15 @@ async def test_an_order_is_found_as_it_was_given(ground: Ground) -> None:
 
 async def test_a_budget_is_granted_until_it_is_used_up_and_what_is_returned_is_granted_again(ground: Ground) -> None:
     run = await ground.a_run(a_spec(max_pages=10))
-    assert await stats.reserve_pages(ground.conn, run, 6) == 6
-    assert await stats.reserve_pages(ground.conn, run, 6) == 4
-    assert await stats.reserve_pages(ground.conn, run, 6) == 0
+    assert await stats.acquire_pages(ground.conn, run, 6) == 6
+    assert await stats.acquire_pages(ground.conn, run, 6) == 4
+    assert await stats.acquire_pages(ground.conn, run, 6) == 0
     await stats.return_pages(ground.conn, run, 3)
-    assert await stats.reserve_pages(ground.conn, run, 6) == 3
+    assert await stats.acquire_pages(ground.conn, run, 6) == 3
 
 
 async def test_a_run_without_a_limit_grants_everything(ground: Ground) -> None:
-    assert await stats.reserve_pages(ground.conn, await ground.a_run(), 10**6) == 10**6
+    assert await stats.acquire_pages(ground.conn, await ground.a_run(), 10**6) == 10**6
 
 
 async def test_racing_workers_never_get_more_than_the_budget(ground: Ground, pool: asyncpg.Pool) -> None:
@@ -38,7 +38,7 @@ async def test_racing_workers_never_get_more_than_the_budget(ground: Ground, poo
 
     async def take(_worker: int) -> int:
         async with pool.acquire() as conn, conn.transaction():
-            granted = await stats.reserve_pages(conn, run, 9)
+            granted = await stats.acquire_pages(conn, run, 9)
             await stats.return_pages(conn, run, granted // 3)
             return granted - granted // 3
 
@@ -85,9 +85,9 @@ async def test_dropped_links_and_totals_add_up(ground: Ground) -> None:
 
 async def test_a_dead_worker_cannot_beat_and_leaves_only_once(ground: Ground) -> None:
     worker = await ground.a_worker()
-    assert await stats.beat(ground.conn, worker)
-    await stats.bury_workers(ground.conn, [worker])
-    assert not await stats.beat(ground.conn, worker)
+    assert await stats.heartbeat(ground.conn, worker)
+    await stats.mark_workers_dead(ground.conn, [worker])
+    assert not await stats.heartbeat(ground.conn, worker)
     await stats.end_worker(ground.conn, worker)
     assert await ground.conn.fetchval("SELECT status::text FROM workers WHERE id = $1", worker) == "dead"
 

@@ -18,7 +18,7 @@ from forager.errors import ConnectError, UsageError
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.stats import overview as numbers
 from forager.stats import series
-from forager.stats.counters import Tally
+from forager.stats.counters import CounterMap
 from forager.stats.jobs.series import SeriesJob
 from forager.stats.series import Number
 
@@ -32,8 +32,8 @@ async def series_are_new(ground: Ground) -> None:
     )
 
 
-def a_tally(**amounts: float) -> Tally:
-    tally = Tally()
+def a_tally(**amounts: float) -> CounterMap:
+    tally = CounterMap()
     for metric, amount in amounts.items():
         tally.add(metric, amount=amount)
     return tally
@@ -285,7 +285,7 @@ async def test_old_days_and_new_minutes_are_one_series(ground: Ground) -> None:
 
 
 async def test_rates_and_latencies_over_time(ground: Ground) -> None:
-    tally = Tally()
+    tally = CounterMap()
     tally.add("visits", "success", 30)
     tally.add("visits", "failed", 10)
     tally.time("fetch", 0.02, 0.02, 0.3)

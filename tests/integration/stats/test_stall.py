@@ -6,8 +6,8 @@ import pytest
 from tests.ground import Ground
 
 from forager.stats import series
-from forager.stats.counters import Tally
-from forager.stats.stall import Stall, detect_stall
+from forager.stats.counters import CounterMap
+from forager.stats.idle_detection import Stall, detect_idle_crawl
 
 LONG_AGO = "(now() - interval '20 minutes')"
 
@@ -18,7 +18,7 @@ async def no_numbers_yet(ground: Ground) -> None:
 
 
 async def stall(ground: Ground) -> Stall | None:
-    return await detect_stall(ground.conn, dead_after_s=120.0, stall_s=600.0)
+    return await detect_idle_crawl(ground.conn, dead_after_s=120.0, stall_s=600.0)
 
 
 async def a_due_domain(ground: Ground, name: str = "a.example", **columns: Any) -> int:
@@ -152,6 +152,6 @@ async def test_a_held_domain_without_progress_stalls_unless_its_pace_or_breaker_
 
 async def visit(ground: Ground) -> None:
     """One visit ended in this minute."""
-    tally = Tally()
+    tally = CounterMap()
     tally.add("visits", "success", 1)
     await series.add(ground.conn, 1, tally)

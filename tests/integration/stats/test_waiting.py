@@ -65,7 +65,7 @@ async def test_leased_domains_are_shown_first_then_the_fullest(ground: Ground) -
     await ground.a_domain("many.example", run=run, pages=3)
     leased = await ground.a_domain("leased.example", run=run)
     await ground.a_lease(leased, await ground.a_worker(run))
-    shown = await stats.read_busy_domains(ground.conn, run, 2)
+    shown = await stats.list_active_domains(ground.conn, run, 2)
     assert [domain.name for domain in shown] == ["leased.example", "many.example"]
     assert shown[1] == DomainCount("many.example", "active", 0, 0, 3, is_leased=False, reason=None)
 
@@ -79,7 +79,7 @@ async def test_domains_that_stand_say_why(ground: Ground) -> None:
         "UPDATE domains SET status = 'blocked', block_reason_code = 'x', block_reason = 'no entry'"
         " WHERE name = 'shut.example'"
     )
-    shown = await stats.read_standing_domains(ground.conn, run, 10)
+    shown = await stats.list_blocked_domains(ground.conn, run, 10)
     assert {domain.name: domain.reason for domain in shown} == {
         "rests.example": "waits until 2099-01-02 03:04:05 UTC",
         "shut.example": "no entry",

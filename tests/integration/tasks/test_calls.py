@@ -22,7 +22,7 @@ from forager.errors import ConflictError
 from forager.runs.models import RunEnd
 from forager.tasks import bulk as tasks_many
 from forager.tasks import service as tasks
-from forager.tasks.bulk import Which
+from forager.tasks.bulk import TaskFilter
 from forager.urls.domain import domain_of
 from forager_playground import Answer
 
@@ -187,12 +187,12 @@ async def test_tasks_that_wait_in_a_lane_are_put_down_within_two_seconds(databas
     async with crawling(database, site, **order) as (stage, work):
         await until(lambda: stage.fetch("SELECT FROM crawl_tasks WHERE outcome = 'success' LIMIT 1"))
         domain = domain_of(stage.web.urls[0])
-        done = await act(stage, tasks_many.pause_many, Which(domain=domain))
+        done = await act(stage, tasks_many.pause_many, TaskFilter(domain=domain))
         paused = [task.task_id for task in done.tasks]
         began = clock.monotonic()
         await until(lambda: nobody_holds(stage, paused))
         assert clock.monotonic() - began < 2
-        await act(stage, tasks_many.resume_many, Which(domain=domain))
+        await act(stage, tasks_many.resume_many, TaskFilter(domain=domain))
         await work
         expected = stage.web.answer_key.expected_success()
         assert await stage.urls("status = 'fetched'") == expected
@@ -279,7 +279,7 @@ async def test_random_orders_during_a_crawl_break_nothing(database: Database) ->
         await work
         assert await stage.broken_promises() == {}
         for site in web.urls:
-            await act(stage, tasks_many.resume_many, Which(domain=domain_of(site)))
+            await act(stage, tasks_many.resume_many, TaskFilter(domain=domain_of(site)))
         await stage.work()
         assert await stage.broken_promises() == {}
         assert await stage.fetch("SELECT FROM pages WHERE status IN ('queued', 'discovered')") == []

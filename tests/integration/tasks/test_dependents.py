@@ -9,8 +9,8 @@ from tests.integration.tasks.desk import BY, broken, close, do, order
 
 from forager.frontier.task_status import TaskStatus
 from forager.tasks import bulk as tasks_many
-from forager.tasks.bulk import Which
-from forager.tasks.dependents import LIMIT, settle
+from forager.tasks.bulk import TaskFilter
+from forager.tasks.dependencies import LIMIT, release_finished
 from forager.tasks.jobs import DependenciesJob
 from forager.tasks.submit import TaskOrder, submit
 
@@ -19,7 +19,7 @@ FIRST, SECOND, THIRD = (f"http://{name}.example/" for name in "abc")
 
 async def settled(ground: Ground, **more: Any) -> int:
     async with ground.conn.transaction():
-        return await settle(ground.conn, **more)
+        return await release_finished(ground.conn, **more)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ async def test_resumed_it_waits_again_while_the_first_is_open(ground: Ground, pa
 
 async def test_resuming_many_leaves_what_waits(ground: Ground, pair: tuple[int, int]) -> None:
     async with ground.conn.transaction():
-        done = await tasks_many.resume_many(ground.conn, Which(pair), **BY)
+        done = await tasks_many.resume_many(ground.conn, TaskFilter(pair), **BY)
     assert done.tasks == ()
     assert (await ground.task(pair[1]))["is_waiting"]
 

@@ -194,7 +194,7 @@ async def broken_promises(world: Any) -> set[str]:
 async def test_dead_letters_are_what_died_by_our_fault(world: Any) -> None:
     ours = await break_down(world, "http://shop.example/ours", "price")
     await fail(world, "http://shop.example/theirs", "nobody there")
-    dead = await errors.dead_letters(world.conn)
+    dead = await errors.list_dead(world.conn)
     assert [row["task_id"] for row in dead["tasks"]] == [ours]
     assert dead["webhooks"] == []
 
@@ -210,7 +210,7 @@ async def test_dead_letters_are_tried_again_once(world: Any) -> None:
         done = await errors.redrive(world.conn, by="ada")
     assert len(done.tasks) == 2
     assert await open_tasks(world) >= {"http://shop.example/1", "http://shop.example/2"}
-    assert (await errors.dead_letters(world.conn))["tasks"] == []
+    assert (await errors.list_dead(world.conn))["tasks"] == []
     async with world.conn.transaction():
         assert (await errors.redrive(world.conn, by="ada")).tasks == []
     assert await broken_promises(world) == before
@@ -221,10 +221,10 @@ async def test_webhooks_that_were_given_up_are_dead_letters_too(world: Any) -> N
         "INSERT INTO webhook_calls (kind, payload, url, next_try_at, died_at)"
         " VALUES ('alert', '{}', 'http://x', NULL, now())"
     )
-    assert len((await errors.dead_letters(world.conn))["webhooks"]) == 1
+    assert len((await errors.list_dead(world.conn))["webhooks"]) == 1
     assert (await errors.redrive(world.conn, by="ada", dry_run=True)).webhooks == 1
     assert (await errors.redrive(world.conn, by="ada")).webhooks == 1
-    assert (await errors.dead_letters(world.conn))["webhooks"] == []
+    assert (await errors.list_dead(world.conn))["webhooks"] == []
 
 
 async def test_one_problem_is_tried_again_whoever_is_to_blame(world: Any) -> None:

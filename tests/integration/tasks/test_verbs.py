@@ -15,7 +15,7 @@ from forager.frontier.task_status import TaskStatus
 from forager.tasks import batches
 from forager.tasks import bulk as tasks_many
 from forager.tasks import service as tasks
-from forager.tasks.bulk import Which
+from forager.tasks.bulk import TaskFilter
 from forager.tasks.submit import TaskOrder, submit
 
 URL = "http://a.example/x"
@@ -232,7 +232,7 @@ async def test_many_are_paused_resumed_and_cancelled(ground: Ground) -> None:
     async with ground.conn.transaction():
         made = await submit(ground.conn, [TaskOrder(f"http://a.example/{n}") for n in range(5)], batch="b", **BY)
     other = await order(ground.conn, "http://b.example/")
-    everything = Which(batch_id=made.batch_id)
+    everything = TaskFilter(batch_id=made.batch_id)
     dry = await tasks_many.pause_many(ground.conn, everything, dry_run=True, **BY)
     assert (len(dry.tasks), {task.status for task in dry.tasks}) == (5, {TaskStatus.PENDING})
     for verb, status in (
@@ -250,14 +250,14 @@ async def test_many_are_paused_resumed_and_cancelled(ground: Ground) -> None:
 
 async def test_which_tasks_has_to_be_said() -> None:
     with pytest.raises(UsageError, match="Say which tasks"):
-        Which()
+        TaskFilter()
 
 
 async def test_the_priority_of_a_domain_is_also_that_of_pages_without_a_task(ground: Ground) -> None:
     domain = await ground.a_domain(pages=2)
     task = await order(ground.conn, "http://a.example/1")
     async with ground.conn.transaction():
-        done = await tasks_many.set_priority_many(ground.conn, Which(domain="www.a.example"), 2, **BY)
+        done = await tasks_many.set_priority_many(ground.conn, TaskFilter(domain="www.a.example"), 2, **BY)
     assert [state.task_id for state in done.tasks] == [task.task_id]
     found = await ground.conn.fetch("SELECT priority FROM pages WHERE domain_id = $1 AND status = 'discovered'", domain)
     assert [row["priority"] for row in found] == [2]

@@ -160,7 +160,7 @@ async def test_one_that_is_gone_is_given_up_at_once(ground: Ground, tmp_path: Pa
     (row,) = await calls(ground)
     assert (row["died_at"] is not None, row["next_try_at"], row["error"]) == (True, None, "it answered 410")
     async with ground.conn.transaction():
-        assert await outbox.revive(ground.conn) == 1
+        assert await outbox.retry_calls(ground.conn) == 1
     assert (await calls(ground))[0]["died_at"] is None
 
 

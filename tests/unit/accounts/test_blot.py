@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from forager.accounts.audit import BLOT, redact
 from forager.accounts.credentials import csrf_token, is_csrf_token, new_token
-from forager.accounts.identity import Role, Scope, Who, nobody, operator
+from forager.accounts.identity import Identity, Role, Scope, anon_identity, operator
 
 anything = st.recursive(
     st.none()
@@ -60,8 +60,8 @@ def test_it_is_bounded() -> None:
 
 
 def test_signatures_say_which_door_and_who() -> None:
-    assert Who("alice", Role.ADMIN, "token").signature == "api:alice"
-    assert (nobody().signature, operator("cli:root").signature, operator("cli").signature) == (
+    assert Identity("alice", Role.ADMIN, "token").signature == "api:alice"
+    assert (anon_identity().signature, operator("cli:root").signature, operator("cli").signature) == (
         "api:anonymous",
         "cli:root",
         "cli:unknown",
@@ -81,8 +81,8 @@ def test_signatures_say_which_door_and_who() -> None:
 def test_a_credential_never_does_more_than_role_and_scope(
     role: Role, scope: Scope, may_change: bool, may_manage: bool
 ) -> None:
-    who = Who("alice", role, "token", 1, scope)
-    assert (who.may_change, who.may_manage) == (may_change, may_manage)
+    who = Identity("alice", role, "token", 1, scope)
+    assert (who.can_change, who.can_manage) == (may_change, may_manage)
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=()), max_size=100))

@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.accounts.request_counter import WINDOW_S, Meter, share_of
+from forager.accounts.request_counter import WINDOW_S, RequestCounter, share_of
 
 gaps = st.lists(st.integers(0, 30), min_size=1, max_size=120)
 
 
 def let_through(limit: int, waits: list[int]) -> list[int]:
     """The seconds in which requests passed, asked for at these distances."""
-    meter, second, passed = Meter(), 1_000, []
+    meter, second, passed = RequestCounter(), 1_000, []
     for gap in waits:
         second += gap
         if not meter.wait_s(second, limit):
@@ -28,7 +28,7 @@ def test_no_minute_has_more_than_the_limit(limit: int, waits: list[int]) -> None
 
 @given(st.integers(1, 12), gaps)
 def test_whoever_waits_as_told_passes_and_not_a_second_earlier(limit: int, waits: list[int]) -> None:
-    meter, second = Meter(), 1_000
+    meter, second = RequestCounter(), 1_000
     for gap in waits:
         second += gap
         if wait := meter.wait_s(second, limit):
@@ -50,7 +50,7 @@ def test_refused_requests_do_not_count() -> None:
 
 def test_a_process_compares_after_a_twentieth_of_the_limit_at_least_one() -> None:
     assert [share_of(limit) for limit in (1, 10, 100, 500)] == [1, 1, 5, 25]
-    meter = Meter()
+    meter = RequestCounter()
     assert not meter.needs_sync(100)
     for _ in range(5):
         meter.take(1)
@@ -60,7 +60,7 @@ def test_a_process_compares_after_a_twentieth_of_the_limit_at_least_one() -> Non
 
 
 def test_what_others_let_through_counts_too() -> None:
-    meter = Meter()
+    meter = RequestCounter()
     meter.take(100)
     meter.take_pending()
     meter.learn({100: 1, 99: 8})
@@ -68,7 +68,7 @@ def test_what_others_let_through_counts_too() -> None:
 
 
 def test_what_could_not_be_told_is_not_forgotten_and_not_counted_twice() -> None:
-    meter = Meter()
+    meter = RequestCounter()
     meter.take(100)
     told = meter.take_pending()
     assert meter.count(100) == 1
@@ -78,7 +78,7 @@ def test_what_could_not_be_told_is_not_forgotten_and_not_counted_twice() -> None
 
 
 def test_a_meter_is_forgotten_only_when_its_window_is_over() -> None:
-    meter = Meter()
+    meter = RequestCounter()
     meter.take(100)
     assert not meter.is_idle(500)
     meter.take_pending()
@@ -87,7 +87,7 @@ def test_a_meter_is_forgotten_only_when_its_window_is_over() -> None:
 
 
 def test_what_others_forgot_is_not_forgotten_here() -> None:
-    meter = Meter()
+    meter = RequestCounter()
     meter.learn({1_000: 5, 1_001: 2})
     meter.learn({1_001: 3, 1_002: 1})
     assert meter.count(1_002) == 9

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.accounts.errors import TooManyLoginsError
-from forager.accounts.passwords import LONGEST, MOST_WAITING, SHORTEST, THREADS, Hasher, reject_weak, spelling
+from forager.accounts.passwords import LONGEST, MOST_WAITING, SHORTEST, THREADS, Hasher, normalize_password, reject_weak
 from forager.errors import UsageError
 
 GOOD = "seven quiet otters"
@@ -76,7 +76,7 @@ def test_any_text_is_either_taken_or_refused(password: str, name: str) -> None:
         reject_weak(password, name)
     except UsageError:
         return
-    assert SHORTEST <= len(spelling(password)) <= LONGEST
+    assert SHORTEST <= len(normalize_password(password)) <= LONGEST
 
 
 async def test_a_password_is_known_again_and_no_other_is(hasher: Hasher) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.accounts.throttle import LONGEST_WAIT_S, Record, judge, subjects_of, wait_after
+from forager.accounts.throttle import LONGEST_WAIT_S, Record, check_attempt, subjects_of, wait_after
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
 WHO = subjects_of(7, "192.0.2.7")
@@ -40,42 +40,42 @@ def test_addresses_of_one_household_are_one(one: str, other: str, is_same: bool)
 
 
 def test_a_stranger_counts_against_account_and_address() -> None:
-    verdict = judge(WHO, {}, NOW)
+    verdict = check_attempt(WHO, {}, NOW)
     assert verdict.counts == {WHO.account: (1, None), WHO.address: (1, None)}
 
 
 def test_the_fifth_failure_makes_the_sixth_wait() -> None:
-    verdict = judge(WHO, {WHO.account: Record(4, NOW)}, NOW)
+    verdict = check_attempt(WHO, {WHO.account: Record(4, NOW)}, NOW)
     assert verdict.counts[WHO.account] == (5, NOW + timedelta(seconds=30))
     waiting = Record(5, NOW, NOW + timedelta(seconds=30))
     for subject in (WHO.account, WHO.address):
-        refused = judge(WHO, {subject: waiting}, NOW + timedelta(seconds=10))
+        refused = check_attempt(WHO, {subject: waiting}, NOW + timedelta(seconds=10))
         assert (refused.wait_s, refused.counts) == (20, {})
 
 
 def test_a_wait_ends_by_itself() -> None:
     waiting = Record(5, NOW, NOW + timedelta(seconds=30))
     later = NOW + timedelta(seconds=30)
-    assert judge(WHO, {WHO.account: waiting}, later).counts[WHO.account] == (6, later + timedelta(seconds=60))
+    assert check_attempt(WHO, {WHO.account: waiting}, later).counts[WHO.account] == (6, later + timedelta(seconds=60))
 
 
 def test_a_stranger_does_not_keep_out_who_signed_in_from_there_before() -> None:
     locked = Record(50, NOW, NOW + timedelta(seconds=900))
     known = Record(0, succeeded_at=NOW - timedelta(days=29))
-    verdict = judge(WHO, {WHO.account: locked, WHO.address: locked, WHO.pair: known}, NOW)
+    verdict = check_attempt(WHO, {WHO.account: locked, WHO.address: locked, WHO.pair: known}, NOW)
     assert verdict.counts == {WHO.pair: (1, None)}
 
 
 def test_a_known_address_is_no_way_to_guess_either() -> None:
     known = Record(5, NOW, NOW + timedelta(seconds=30), succeeded_at=NOW - timedelta(days=1))
-    assert judge(WHO, {WHO.pair: known}, NOW).wait_s == 30
+    assert check_attempt(WHO, {WHO.pair: known}, NOW).wait_s == 30
 
 
 def test_an_address_is_known_for_a_month() -> None:
     old = Record(0, succeeded_at=NOW - timedelta(days=31))
-    assert set(judge(WHO, {WHO.pair: old}, NOW).counts) == {WHO.account, WHO.address}
+    assert set(check_attempt(WHO, {WHO.pair: old}, NOW).counts) == {WHO.account, WHO.address}
 
 
 def test_after_a_day_what_was_wrong_is_forgotten() -> None:
     old = Record(40, NOW - timedelta(days=1, seconds=1), NOW - timedelta(hours=23))
-    assert judge(WHO, {WHO.account: old}, NOW).counts[WHO.account] == (1, None)
+    assert check_attempt(WHO, {WHO.account: old}, NOW).counts[WHO.account] == (1, None)

@@ -8,13 +8,13 @@ from forager.alerts.jobs import limits_from_settings
 from forager.alerts.rules import (
     RULES,
     USUAL,
-    Facts,
     JobStatus,
     Limits,
     ParseStats,
     PoolStats,
+    RuleInput,
     StaleWorkers,
-    judge,
+    evaluate_rules,
 )
 from forager.alerts.watch import Level
 from forager.config.loader import load
@@ -32,8 +32,8 @@ SHARES = {
 }
 
 
-def levels(facts: Facts) -> dict[tuple[str, str], Level]:
-    return {(finding.rule, finding.subject): finding.level for finding in judge(facts)}
+def levels(facts: RuleInput) -> dict[tuple[str, str], Level]:
+    return {(finding.rule, finding.subject): finding.level for finding in evaluate_rules(facts)}
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def levels(facts: Facts) -> dict[tuple[str, str], Level]:
 def test_errors_above_a_fifth_are_bad_where_there_are_enough_visits(
     visits: int, refused: int, level: Level | None
 ) -> None:
-    assert levels(Facts(visits=visits, refused=refused)).get(("error_rate", "")) == level
+    assert levels(RuleInput(visits=visits, refused=refused)).get(("error_rate", "")) == level
 
 
 def test_visits_that_nobody_answers_are_errors() -> None:
-    assert levels(Facts(visits=100, refused=5, unanswered=16))["error_rate", ""] is Level.BAD
+    assert levels(RuleInput(visits=100, refused=5, unanswered=16))["error_rate", ""] is Level.BAD
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_visits_that_nobody_answers_are_errors() -> None:
 def test_few_pages_are_bad_where_there_are_enough_visits(
     visits: int, succeeded: int | None, level: Level | None
 ) -> None:
-    assert levels(Facts(visits=visits, succeeded=succeeded)).get(("success_rate", "")) == level
+    assert levels(RuleInput(visits=visits, succeeded=succeeded)).get(("success_rate", "")) == level
 
 
 @pytest.mark.parametrize(
@@ -83,18 +83,18 @@ def test_few_pages_are_bad_where_there_are_enough_visits(
 def test_a_frontier_that_grows_by_a_tenth_a_minute_is_bad_once_it_is_large(
     samples: list[tuple[float, float]], level: Level | None
 ) -> None:
-    assert levels(Facts(frontier=samples)).get(("frontier_backlog", "")) == level
+    assert levels(RuleInput(frontier=samples)).get(("frontier_backlog", "")) == level
 
 
 def test_silent_workers_are_one_finding_for_a_machine() -> None:
-    [finding] = judge(Facts(workers=[StaleWorkers("box", [3, 7], 200.0)]))
+    [finding] = evaluate_rules(RuleInput(workers=[StaleWorkers("box", [3, 7], 200.0)]))
     assert (finding.rule, finding.subject, finding.level, finding.value) == ("worker_silent", "box", Level.BAD, 2)
     assert "2 workers (3, 7) have given no heartbeat for 3 minutes" in finding.message
 
 
 @pytest.mark.parametrize(("active", "level"), [(2, Level.BAD), (3, None)])
 def test_a_pool_needs_three_proxies(active: int, level: Level | None) -> None:
-    facts = Facts(pools=[PoolStats("a.example", active, 0, 0)])
+    facts = RuleInput(pools=[PoolStats("a.example", active, 0, 0)])
     assert levels(facts).get(("few_proxies", "a.example")) == level
 
 
@@ -102,7 +102,7 @@ def test_a_pool_needs_three_proxies(active: int, level: Level | None) -> None:
     ("requests", "failed", "level"), [(100, 11, Level.BAD), (100, 10, Level.BETWEEN), (100, 5, None), (19, 19, None)]
 )
 def test_proxies_that_fail_a_tenth_of_the_time_are_bad(requests: int, failed: int, level: Level | None) -> None:
-    facts = Facts(pools=[PoolStats("a.example", 3, requests, failed)])
+    facts = RuleInput(pools=[PoolStats("a.example", 3, requests, failed)])
     assert levels(facts).get(("proxies_failing", "a.example")) == level
 
 
@@ -118,7 +118,7 @@ def test_proxies_that_fail_a_tenth_of_the_time_are_bad(requests: int, failed: in
 def test_products_that_can_no_longer_be_read_are_noticed(
     now: tuple[int, int], before: tuple[int, int], level: Level | None
 ) -> None:
-    facts = Facts(parsers=[ParseStats("a.example", *now, *before)])
+    facts = RuleInput(parsers=[ParseStats("a.example", *now, *before)])
     assert levels(facts).get(("parse_drop", "a.example")) == level
 
 
@@ -133,7 +133,7 @@ def test_products_that_can_no_longer_be_read_are_noticed(
     ],
 )
 def test_a_disk_is_low_by_share_or_by_bytes(free: int, total: int, level: Level | None) -> None:
-    assert levels(Facts(disks=[Disk("/data", free, total)])).get(("disk_low", "/data")) == level
+    assert levels(RuleInput(disks=[Disk("/data", free, total)])).get(("disk_low", "/data")) == level
 
 
 def test_a_duty_is_late_after_three_periods_and_five_minutes() -> None:
@@ -143,15 +143,15 @@ def test_a_duty_is_late_after_three_periods_and_five_minutes() -> None:
         JobStatus("quick", 1, 299, None),
         JobStatus("broken", 60, -5, "ValueError: no"),
     ]
-    assert levels(Facts(duties=duties)) == {("duty_late", "slow"): Level.BAD, ("duty_failing", "broken"): Level.BAD}
+    assert levels(RuleInput(duties=duties)) == {("duty_late", "slow"): Level.BAD, ("duty_failing", "broken"): Level.BAD}
 
 
 def test_dead_letters_are_told_apart() -> None:
-    assert levels(Facts(dead={"visits": 2, "webhooks": 0})) == {("dead_letters", "visits"): Level.BAD}
+    assert levels(RuleInput(dead={"visits": 2, "webhooks": 0})) == {("dead_letters", "visits"): Level.BAD}
 
 
 def test_documents_that_cannot_be_found_are_told_with_the_reason() -> None:
-    (found,) = judge(Facts(unsearchable=2, refusal="mapper_parsing_exception: too long."))
+    (found,) = evaluate_rules(RuleInput(unsearchable=2, refusal="mapper_parsing_exception: too long."))
     assert (found.rule, found.level, found.value) == ("search_refused", Level.BAD, 2)
     assert found.message == (
         "The search server would not take 2 documents; the last: mapper_parsing_exception: too long."
@@ -160,7 +160,7 @@ def test_documents_that_cannot_be_found_are_told_with_the_reason() -> None:
 
 amounts = st.integers(0, 10**12)
 odd_facts = st.builds(
-    Facts,
+    RuleInput,
     visits=st.floats(0, 1e9),
     refused=st.floats(0, 1e9),
     frontier=st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1e12)), max_size=5),
@@ -173,15 +173,15 @@ odd_facts = st.builds(
 
 
 @given(odd_facts)
-def test_no_number_is_too_odd(facts: Facts) -> None:
-    for finding in judge(facts):
+def test_no_number_is_too_odd(facts: RuleInput) -> None:
+    for finding in evaluate_rules(facts):
         assert finding.rule in RULES
         assert finding.level is not Level.GOOD
         assert finding.message.endswith(".")
 
 
 def test_the_settings_move_the_limits() -> None:
-    facts = Facts(
+    facts = RuleInput(
         visits=100,
         refused=12,
         pools=[PoolStats("a.example", 4, 100, 3)],
@@ -189,7 +189,7 @@ def test_the_settings_move_the_limits() -> None:
     )
     assert levels(facts) == {}
     strict = Limits(error_rate=0.1, fewest_proxies=5, proxy_failures=0.02, disk_free=0.3)
-    found = {(each.rule, each.level) for each in judge(facts, strict)}
+    found = {(each.rule, each.level) for each in evaluate_rules(facts, strict)}
     bad = {"error_rate", "few_proxies", "proxies_failing", "disk_low"}
     assert found == {(rule, Level.BAD) for rule in bad}
 

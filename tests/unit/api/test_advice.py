@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import forager
-from forager.api.advice import COMMAND, REQUESTS, add_http_requests
 from forager.api.app import create_app
+from forager.api.command_hints import COMMAND, REQUESTS, add_http_requests
 from forager.config.loader import load
 
 ONLY_AT_A_TERMINAL = ("crawl", "reindex")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from forager.api.problems import PROBLEMS
+from forager.api.errors import PROBLEMS
 from forager.errors import ForagerError
 
 PACKAGE = Path(__file__).parents[3] / "src/forager"

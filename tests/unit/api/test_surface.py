@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from forager.export.commands.export import What
+from forager.export.commands.export import ExportKind
 from forager.export.rows import COLUMNS, Kind
 from forager.pages.schemas import Page, StructuredItem
 from forager.products.models import FACTS
@@ -27,4 +27,4 @@ def test_an_item_says_what_it_is() -> None:
 
 
 def test_commands_and_routes_export_the_same_kinds() -> None:
-    assert {what.value for what in What} - {"warc"} == set(get_args(Kind)) == set(COLUMNS)
+    assert {what.value for what in ExportKind} - {"warc"} == set(get_args(Kind)) == set(COLUMNS)

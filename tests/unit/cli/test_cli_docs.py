@@ -11,7 +11,7 @@ from typer.main import get_command
 from forager.cli.main import app
 from forager.cli.name_first import SHOW, NameFirst
 from forager.config.reference import write
-from forager.export.commands.export import What
+from forager.export.commands.export import ExportKind
 from forager.export.rows import COLUMNS
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference"
@@ -56,7 +56,7 @@ def test_every_flag_is_in_its_table_and_no_other(name: str) -> None:
 def test_every_column_of_a_page_is_named() -> None:
     for column in COLUMNS["pages"]:
         assert f"`{column}`" in SECTIONS["export"]
-    assert set(COLUMNS) == {what.value for what in What} - {What.WARC.value}
+    assert set(COLUMNS) == {what.value for what in ExportKind} - {ExportKind.WARC.value}
 
 
 def test_the_page_of_settings_is_what_is_written() -> None:

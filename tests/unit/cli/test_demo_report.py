@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from forager.cli.demo_report import STORIES, DemoReport, as_document, compare, remark
+from forager.cli.demo_report import STORIES, DemoReport, as_document, compare, describe_site
 from forager_playground import DEMO_SITES, AnswerKey, Visit, make_answer_key
 
 
@@ -33,22 +33,22 @@ def of_site(report: DemoReport, name: str) -> Any:
 def test_a_right_crawl_is_perfect(key: AnswerKey) -> None:
     log = [a_visit(url, float(number)) for number, url in enumerate(sorted(key.expected_visits()))]
     report = compare(key, perfect_pages(key), log, broken_promises=0)
-    assert report.is_perfect
+    assert report.is_success
     assert report.found == report.expected == len(key.expected_success())
     assert report.requests == len(log)
     assert len(of_site(report, "blog").languages) == 10
     assert of_site(report, "flaky").came_back > 0
     assert of_site(report, "strict").forbidden > 0
     assert of_site(report, "strict").crawl_delay_s is not None
-    assert "asked for never" in remark(of_site(report, "strict"))
-    assert "came back" in remark(of_site(report, "flaky"))
+    assert "asked for never" in describe_site(of_site(report, "strict"))
+    assert "came back" in describe_site(of_site(report, "flaky"))
 
 
 def test_a_missing_page_is_named(key: AnswerKey) -> None:
     report = compare(key, perfect_pages(key)[1:], [], broken_promises=0)
-    assert not report.is_perfect
+    assert not report.is_success
     assert report.found == report.expected - 1
-    assert "missed 1, such as /" in " ".join(remark(site) for site in report.sites)
+    assert "missed 1, such as /" in " ".join(describe_site(site) for site in report.sites)
 
 
 def test_a_failed_page_is_not_found(key: AnswerKey) -> None:
@@ -60,12 +60,12 @@ def test_a_failed_page_is_not_found(key: AnswerKey) -> None:
 def test_a_forbidden_request_is_seen(key: AnswerKey) -> None:
     report = compare(key, perfect_pages(key), [a_visit(sorted(key.forbidden())[0])], broken_promises=0)
     assert report.forbidden_requests == 1
-    assert not report.is_perfect
-    assert "asked for once" in " ".join(remark(site) for site in report.sites)
+    assert not report.is_success
+    assert "asked for once" in " ".join(describe_site(site) for site in report.sites)
 
 
 def test_a_broken_promise_spoils_it(key: AnswerKey) -> None:
-    assert not compare(key, perfect_pages(key), [], broken_promises=1).is_perfect
+    assert not compare(key, perfect_pages(key), [], broken_promises=1).is_success
 
 
 def test_the_report_is_a_document(key: AnswerKey) -> None:
@@ -81,4 +81,4 @@ def test_every_site_has_its_story() -> None:
 def test_a_site_without_stories_says_that_all_is_there(key: AnswerKey) -> None:
     site = compare(key, perfect_pages(key), [], broken_promises=0).sites[0]
     plain = replace(site, forbidden=0, came_back=0, trap_visits=0, languages=("en",), crawl_delay_s=None)
-    assert remark(plain) == "all there"
+    assert describe_site(plain) == "all there"

@@ -50,11 +50,11 @@ def test_durations(seconds: float, said: str) -> None:
     ],
 )
 def test_ages(before: timedelta, said: str) -> None:
-    assert words.age(NOW - before, NOW) == said
+    assert words.format_relative(NOW - before, NOW) == said
 
 
 def test_the_age_of_nothing_is_a_dash() -> None:
-    assert words.age(None, NOW) == "–"
+    assert words.format_relative(None, NOW) == "–"
 
 
 @pytest.mark.parametrize(

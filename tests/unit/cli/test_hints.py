@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.cli.test_cli_docs import COMMANDS
 
-from forager.cli import hints
+from forager.cli import command_hints as hints
 
 SOURCE = Path(__file__).parents[3] / "src" / "forager"
 ADVISED = re.compile(r"`(forager [^`]+)`")

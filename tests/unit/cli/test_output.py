@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forager.cli.output import open_output, reject_unwritable, write_json_list
+from forager.cli.output import check_writable, open_output, write_json_list
 from forager.errors import UsageError
 
 
@@ -63,10 +63,10 @@ def test_devices_are_written_to_and_stay() -> None:
 
 def test_what_cannot_be_written_is_refused_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is a folder"):
-        reject_unwritable(str(tmp_path))
+        check_writable(str(tmp_path))
     with pytest.raises(UsageError, match="there is no folder"):
-        reject_unwritable(str(tmp_path / "missing" / "out"))
-    reject_unwritable("-")
+        check_writable(str(tmp_path / "missing" / "out"))
+    check_writable("-")
 
 
 def test_standard_output_is_a_dash(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,30 +1,30 @@
 import pytest
 
 from forager.cli import table
-from forager.cli.table import Cell, lay_out, number, wide
+from forager.cli.table import Cell, compute_widths, number, wrap_column
 
-COLUMNS = [table.Column("status"), number("code"), wide("url"), wide("title")]
+COLUMNS = [table.Column("status"), number("code"), wrap_column("url"), wrap_column("title")]
 ROWS = [[Cell("fetched"), Cell("200"), Cell("http://a.example/" + "x" * 80), Cell("T" * 60)]]
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_only_columns_that_may_give_way_are_cut(width: int) -> None:
-    widths = lay_out(COLUMNS, ROWS, width)
+    widths = compute_widths(COLUMNS, ROWS, width)
     assert widths[:2] == [7, 4]
     assert sum(widths) + table.GAP * 3 <= width
 
 
 def test_without_a_terminal_nothing_is_cut() -> None:
-    assert lay_out(COLUMNS, ROWS, None) == [7, 4, 97, 60]
+    assert compute_widths(COLUMNS, ROWS, None) == [7, 4, 97, 60]
 
 
 def test_a_short_column_leaves_its_share_to_the_other() -> None:
     rows = [[Cell("a"), Cell("1"), Cell("x" * 100), Cell("short")]]
-    assert lay_out(COLUMNS, rows, 80) == [6, 4, 80 - 6 - 4 - 5 - 6, 5]
+    assert compute_widths(COLUMNS, rows, 80) == [6, 4, 80 - 6 - 4 - 5 - 6, 5]
 
 
 def test_a_table_in_a_pipe_is_plain_and_aligned(capsys: pytest.CaptureFixture[str]) -> None:
-    table.write((wide("name"), number("pages")), [("a.example", Cell("1,204", "red")), ("[bold]日本", "7")])
+    table.write((wrap_column("name"), number("pages")), [("a.example", Cell("1,204", "red")), ("[bold]日本", "7")])
     assert capsys.readouterr().out.splitlines() == [
         "name        pages",
         "a.example   1,204",
@@ -33,13 +33,14 @@ def test_a_table_in_a_pipe_is_plain_and_aligned(capsys: pytest.CaptureFixture[st
 
 
 def test_a_table_without_rows_has_its_titles(capsys: pytest.CaptureFixture[str]) -> None:
-    table.write((wide("name"), number("pages")), [])
+    table.write((wrap_column("name"), number("pages")), [])
     assert capsys.readouterr().out == "name  pages\n"
 
 
 def test_a_note_belongs_to_the_row_above(capsys: pytest.CaptureFixture[str]) -> None:
     table.write(
-        (wide("name"), number("pages")), [("a.example", "7"), table.Note("  └─ reason: robots"), ("b.example", "8")]
+        (wrap_column("name"), number("pages")),
+        [("a.example", "7"), table.Note("  └─ reason: robots"), ("b.example", "8")],
     )
     assert capsys.readouterr().out.splitlines() == [
         "name       pages",
@@ -50,7 +51,7 @@ def test_a_note_belongs_to_the_row_above(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_long_note_is_wrapped_under_its_beginning() -> None:
-    lines = table.hang("  └─ " + "some words " * 12, 40, 5).splitlines()
+    lines = table.wrap_text("  └─ " + "some words " * 12, 40, 5).splitlines()
     assert len(lines) > 2
     assert all(len(line) <= 40 for line in lines)
     assert all(line.startswith(("     some", "     words")) for line in lines[1:])

@@ -6,7 +6,7 @@ import pytest
 
 from forager import clock
 from forager.dispatch import inbox as module
-from forager.dispatch.inbox import GRACE_S, HOLD_S, OVERDUE_S, PATIENCE_S, MessageInbox, Verdict
+from forager.dispatch.inbox import GRACE_S, HOLD_S, OVERDUE_S, PATIENCE_S, MessageInbox, MessageReply
 from forager.dispatch.message import CrawlHint
 
 
@@ -22,12 +22,12 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 
 @pytest.fixture
-def given() -> list[tuple[str, Verdict]]:
+def given() -> list[tuple[str, MessageReply]]:
     return []
 
 
 @pytest.fixture
-def inbox(time: Time, given: list[tuple[str, Verdict]]) -> MessageInbox:
+def inbox(time: Time, given: list[tuple[str, MessageReply]]) -> MessageInbox:
     made = MessageInbox(lambda key, verdict: given.append((key, verdict)))
     made.come()
     return made
@@ -55,33 +55,33 @@ def test_closed_it_gives_back_what_waits_and_what_still_comes(time: Time) -> Non
     inbox.put("b", CrawlHint(1, 2, 0))
     inbox.close()
     inbox.put("c", CrawlHint(1, 3, 0))
-    assert said == ["listens no more", ("b", Verdict.LATER), ("c", Verdict.LATER)]
+    assert said == ["listens no more", ("b", MessageReply.LATER), ("c", MessageReply.LATER)]
     assert inbox.take(5) == []
-    inbox.settle([taken], Verdict.DONE)
-    assert said[-1] == ("a", Verdict.DONE)
+    inbox.settle([taken], MessageReply.DONE)
+    assert said[-1] == ("a", MessageReply.DONE)
 
 
 def test_what_a_full_worker_has_in_hand_for_long_goes_back(
-    inbox: MessageInbox, time: Time, given: list[tuple[str, Verdict]]
+    inbox: MessageInbox, time: Time, given: list[tuple[str, MessageReply]]
 ) -> None:
     inbox.put("a", CrawlHint(1, 1, 0))
     assert inbox.take(0) == []
     assert given == []
     time.now += HOLD_S
     assert inbox.take(0) == []
-    assert given == [("a", Verdict.LATER)]
+    assert given == [("a", MessageReply.LATER)]
     assert inbox.take(5) == []
 
 
 async def test_somebody_elses_share_goes_back_after_a_while(
-    inbox: MessageInbox, given: list[tuple[str, Verdict]], monkeypatch: pytest.MonkeyPatch
+    inbox: MessageInbox, given: list[tuple[str, MessageReply]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "HOLD_S", 0.0)
     inbox.put("a", CrawlHint(1, 1, 0))
     inbox.hold(inbox.take(1))
     assert given == []
     await asyncio.sleep(0.01)
-    assert given == [("a", Verdict.LATER)]
+    assert given == [("a", MessageReply.LATER)]
 
 
 def test_a_broker_that_is_away_is_done_without_after_a_moment(inbox: MessageInbox, time: Time) -> None:

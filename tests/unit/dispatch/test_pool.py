@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from forager.dispatch.inbox import Verdict
+from forager.dispatch.inbox import MessageReply
 from forager.dispatch.message import CrawlHint, Hint
 from forager.dispatch.pool import HintPool
 
@@ -18,7 +18,7 @@ class Pool(HintPool):
     def __init__(self) -> None:
         super().__init__()
         self.come: list[Put] = []
-        self.ran: list[Verdict] = []
+        self.ran: list[MessageReply] = []
 
     def put(self, key: str, hint: Hint, queue: str) -> None:
         self.come.append((key, hint, queue))
@@ -40,19 +40,19 @@ def pools() -> Iterator[tuple[Pool, Pool]]:
     both = Pool(), Pool()
     yield both
     for pool in both:
-        pool.hang_up()
+        pool.close_sockets()
 
 
 def test_a_late_word_on_a_message_of_an_old_pool_settles_no_new_one(pools: tuple[Pool, Pool]) -> None:
     old, new = pools
     early = old.bring("crawl_queue")
     late = new.bring("crawl_queue")
-    new.give(early, Verdict.DONE)
+    new.give(early, MessageReply.DONE)
     new._settle()
     assert new.ran == []
-    new.give(late, Verdict.DONE)
+    new.give(late, MessageReply.DONE)
     new._settle()
-    assert new.ran == [Verdict.DONE]
+    assert new.ran == [MessageReply.DONE]
 
 
 def test_a_hint_comes_with_the_queue_that_brought_it(pools: tuple[Pool, Pool]) -> None:
@@ -65,8 +65,8 @@ def test_an_errand_is_done_before_what_follows_it(pools: tuple[Pool, Pool]) -> N
     """Whoever stops to listen and then gives a message back must not get it again."""
     pool, _ = pools
     key = pool.bring("crawl_queue")
-    seen: list[list[Verdict]] = []
+    seen: list[list[MessageReply]] = []
     pool.send(lambda: seen.append(list(pool.ran)))
-    pool.give(key, Verdict.LATER)
+    pool.give(key, MessageReply.LATER)
     pool._settle()
-    assert (seen, pool.ran) == ([[]], [Verdict.LATER])
+    assert (seen, pool.ran) == ([[]], [MessageReply.LATER])

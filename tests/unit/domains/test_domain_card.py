@@ -9,11 +9,11 @@ from forager.domains.commands.card import card_lines, move_of
 from forager.domains.commands.domain import say_block, say_breaker_reset, say_reset, say_switch
 from forager.domains.commands.domains import rebuild_message, say_claims, say_merged
 from forager.domains.commands.set import say_configured
-from forager.domains.repair import Mended
+from forager.domains.repair import CorrectedValue
 from forager.domains.service import Blocked, BreakerReset, Configured, Reset, Switched
 from forager.domains.settings import NUMBERS, WINDOW, WORDS
 from forager.domains.status import DomainStatus
-from forager.explain.rebuild import Merged, Rebuilt
+from forager.explain.rebuild import Merged, RebuildResult
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
 SHOP = "shop.example"
@@ -224,9 +224,9 @@ def test_everything_that_can_be_set_has_its_word() -> None:
 
 
 def test_repairs_say_what_they_did() -> None:
-    assert rebuild_message(Rebuilt(domains=8)) == "8 domains counted anew: nothing was wrong."
-    wrong = [Mended(SHOP, "frontier_size", 3, 2), Mended(SHOP, "status", "exhausted", "active")]
-    assert rebuild_message(Rebuilt(8, 1, wrong)) == (
+    assert rebuild_message(RebuildResult(domains=8)) == "8 domains counted anew: nothing was wrong."
+    wrong = [CorrectedValue(SHOP, "frontier_size", 3, 2), CorrectedValue(SHOP, "status", "exhausted", "active")]
+    assert rebuild_message(RebuildResult(8, 1, wrong)) == (
         "8 domains counted anew: 2 values of 1 domain put right. 1 domain being worked on left out."
     )
     assert "nothing to merge" in say_merged([], is_trial=False)

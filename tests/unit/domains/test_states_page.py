@@ -5,7 +5,7 @@ from pathlib import Path
 
 from forager.config.settings import FIELDS
 from forager.domains.status import MOVES, DomainStatus
-from forager.frontier.models import Trouble
+from forager.frontier.models import DomainFailure
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/domain-states.md").read_text(encoding="utf-8")
 DAY_S = 86_400
@@ -32,7 +32,7 @@ def test_the_table_of_moves_is_that_of_the_program() -> None:
 def test_every_kind_of_trouble_has_its_row() -> None:
     """No answer is told by how it failed."""
     codes = {code for row in rows("## Reasons") for code in re.findall(r"`(\w+)`", row[0])}
-    assert set(Trouble) - {Trouble.UNREACHABLE} <= codes
+    assert set(DomainFailure) - {DomainFailure.UNREACHABLE} <= codes
     assert {"robots_denied", "operator", "dns_error"} <= codes
 
 

@@ -15,10 +15,10 @@ from forager.errors import VisitError
 from forager.fetch.client import Client
 from forager.fetch.models import Fetched
 from forager.frontier.models import Outcome, Target
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.links.select import Selector
 from forager.parsing.models import Reading
-from forager.politeness.pace import Throttle
+from forager.politeness.throttle import Throttle
 from forager.runs.models import RunSpec, Scope
 from forager.urls.domain import domain_of
 
@@ -96,7 +96,7 @@ class ScriptedClient:
 def a_pipeline(
     client: ScriptedClient, read: Callable[[Fetched], Reading] = lambda _fetched: a_reading(), max_redirects: int = 5
 ) -> Pipeline:
-    selector = Selector(Reach.of(RunSpec(("http://a.example/",), scope=Scope.ANY)), max_links_per_page=100)
+    selector = Selector(CrawlScope.of(RunSpec(("http://a.example/",), scope=Scope.ANY)), max_links_per_page=100)
     return Pipeline(cast("Client", client), InlineParser(read), selector, max_redirects)
 
 

@@ -11,7 +11,7 @@ from forager.engine.request_timing import RequestTiming
 from forager.errors import CalledOffError
 from forager.fetch.models import Fetched
 from forager.parsing.models import Reading
-from forager.politeness.pace import Throttle
+from forager.politeness.throttle import Throttle
 
 
 class StepByStep(RequestTiming):

@@ -6,7 +6,7 @@ from tests.builders import a_success, a_target
 from forager import errors
 from forager.engine.failure_streak import FailureStreak, build_streak
 from forager.engine.retry_policy import find_problem, outcome_of
-from forager.frontier.models import Outcome, Trouble
+from forager.frontier.models import DomainFailure, Outcome
 
 
 def a_failure(error: errors.VisitError) -> Outcome:
@@ -31,7 +31,7 @@ GOOD = a_success(a_target())
         ([DENIED, BROKEN], None, 0, False),
         ([FORBIDDEN, SLOW_DOWN], "rate_limited", 1, True),
         ([NOBODY], "unreachable", 1, False),
-        ([a_success(a_target(), trouble=Trouble.LOGIN_REQUIRED)] * 2, "login_required", 2, False),
+        ([a_success(a_target(), trouble=DomainFailure.LOGIN_REQUIRED)] * 2, "login_required", 2, False),
     ],
 )
 def test_a_row_is_of_one_kind(outcomes: list[Outcome], code: str | None, count: int, is_new: bool) -> None:
@@ -55,21 +55,21 @@ def test_who_does_not_answer_is_told_apart_by_how() -> None:
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (errors.StatusError(401), Trouble.LOGIN_REQUIRED),
-        (errors.StatusError(407), Trouble.LOGIN_REQUIRED),
-        (errors.StatusError(403), Trouble.FORBIDDEN),
-        (errors.StatusError(451), Trouble.FORBIDDEN),
-        (errors.StatusError(429), Trouble.RATE_LIMITED),
-        (errors.StatusError(500), Trouble.SERVER_ERROR),
-        (errors.StatusError(503, 9.0), Trouble.SERVER_ERROR),
+        (errors.StatusError(401), DomainFailure.LOGIN_REQUIRED),
+        (errors.StatusError(407), DomainFailure.LOGIN_REQUIRED),
+        (errors.StatusError(403), DomainFailure.FORBIDDEN),
+        (errors.StatusError(451), DomainFailure.FORBIDDEN),
+        (errors.StatusError(429), DomainFailure.RATE_LIMITED),
+        (errors.StatusError(500), DomainFailure.SERVER_ERROR),
+        (errors.StatusError(503, 9.0), DomainFailure.SERVER_ERROR),
         (errors.StatusError(404), None),
         (errors.StatusError(410), None),
-        (errors.DnsError("no such name"), Trouble.UNREACHABLE),
-        (errors.VisitTimeoutError("too slow"), Trouble.UNREACHABLE),
+        (errors.DnsError("no such name"), DomainFailure.UNREACHABLE),
+        (errors.VisitTimeoutError("too slow"), DomainFailure.UNREACHABLE),
         (errors.ConnectionLostError("cut"), None),
         (errors.BadResponseError("what?"), None),
         (errors.AddressBlockedError("private"), None),
     ],
 )
-def test_what_an_error_says_about_its_domain(error: errors.VisitError, expected: Trouble | None) -> None:
+def test_what_an_error_says_about_its_domain(error: errors.VisitError, expected: DomainFailure | None) -> None:
     assert find_problem(error) == expected

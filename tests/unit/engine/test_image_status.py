@@ -13,7 +13,7 @@ from forager.errors import (
     TooLargeError,
     VisitError,
 )
-from forager.frontier.models import Outcome, OutcomeKind, Trouble
+from forager.frontier.models import DomainFailure, Outcome, OutcomeKind
 from forager.images.models import ImageFile, ImageStatus
 from forager.links.images import get_redirect_image
 from forager.links.models import Selection
@@ -58,13 +58,13 @@ def test_an_answer_says_what_it_is() -> None:
 
 def test_refused_images_are_no_trouble_of_the_domain() -> None:
     assert [find_problem(StatusError(code), is_image=True) for code in (401, 403, 404, 451)] == [None] * 4
-    assert find_problem(StatusError(403)) is Trouble.FORBIDDEN
-    assert find_problem(StatusError(429), is_image=True) is Trouble.RATE_LIMITED
-    assert find_problem(ConnectError("nobody"), is_image=True) is Trouble.UNREACHABLE
+    assert find_problem(StatusError(403)) is DomainFailure.FORBIDDEN
+    assert find_problem(StatusError(429), is_image=True) is DomainFailure.RATE_LIMITED
+    assert find_problem(ConnectError("nobody"), is_image=True) is DomainFailure.UNREACHABLE
 
 
 def test_images_neither_begin_nor_end_a_row_of_refusals() -> None:
-    page = Outcome(a_target(), OutcomeKind.BLOCKED_4XX, 403, StatusError(403), trouble=Trouble.FORBIDDEN)
+    page = Outcome(a_target(), OutcomeKind.BLOCKED_4XX, 403, StatusError(403), trouble=DomainFailure.FORBIDDEN)
     good = Outcome(IMAGE, OutcomeKind.SUCCESS, 200)
     streak = build_streak([page, good, failed(StatusError(403)), page])
     assert (streak.code, streak.count, streak.is_new) == ("forbidden", 2, False)

@@ -27,7 +27,7 @@ from forager.errors import (
     VisitError,
     VisitTimeoutError,
 )
-from forager.fetch.network_probe import Probed
+from forager.fetch.network_probe import ProbeResult
 
 SILENT = VisitTimeoutError("nobody answered")
 NO_NAME = DnsError("no such name")
@@ -39,19 +39,19 @@ class Network:
     def __init__(self) -> None:
         self.name_found_at = 0.0
         self.living: set[str] = set()
-        self.failed = Probed.FAILED
+        self.failed = ProbeResult.FAILED
         self.probed: list[str] = []
         self.has_forgotten = False
 
     def forget_failures(self) -> None:
         self.has_forgotten = True
 
-    async def look_up(self, url: str) -> Probed:
+    async def look_up(self, url: str) -> ProbeResult:
         return await self.reach(url)
 
-    async def reach(self, url: str) -> Probed:
+    async def reach(self, url: str) -> ProbeResult:
         self.probed.append(url)
-        return Probed.REACHED if url in self.living else self.failed
+        return ProbeResult.REACHED if url in self.living else self.failed
 
 
 class Scene:
@@ -163,7 +163,7 @@ async def test_one_site_alone_is_to_blame_where_the_machine_is_well() -> None:
 async def test_one_site_alone_is_not_to_blame_where_there_is_no_route(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network_monitor, "has_default_route", lambda: False)
     scene = Scene(domains=1)
-    scene.network.failed = Probed.NO_ROUTE
+    scene.network.failed = ProbeResult.NO_ROUTE
     assert await scene.fail(1) == [True]
     await scene.watch.close()
 
@@ -225,9 +225,9 @@ async def test_names_that_do_not_exist_are_no_outage_where_a_name_server_says_so
         return answers
 
     monkeypatch.setattr(network_monitor, "name_servers", lambda: ["192.0.2.1"])
-    monkeypatch.setattr(network_monitor, "name_server_answers", name_server_answers)
+    monkeypatch.setattr(network_monitor, "is_name_server_up", name_server_answers)
     scene = Scene(domains=6)
-    scene.network.failed = Probed.NO_NAME
+    scene.network.failed = ProbeResult.NO_NAME
     assert await scene.fail(1, 2, 3, 4, 5, error=NO_NAME, is_known=False) == [not answers] * 5
     assert scene.is_down is not answers
     await scene.watch.close()

@@ -11,10 +11,10 @@ from forager import errors
 from forager.engine.page_parser import InlineParser
 from forager.engine.pipeline import admit
 from forager.fetch.models import Fetched
-from forager.frontier.models import OutcomeKind, Past, Trouble
+from forager.frontier.models import DomainFailure, OutcomeKind, Past
 from forager.parsing.models import Reading
 from forager.robots import rules as robots
-from forager.storage.body_store import open_shelf
+from forager.storage.body_store import open_store
 
 
 def client_that(*answers: Answer) -> ScriptedClient:
@@ -110,7 +110,7 @@ def test_robots_txt_is_asked_before_the_site() -> None:
 
 @pytest.mark.parametrize(("policy", "kind"), [("signals", None), ("snapshot", "snapshot"), ("archive", "archive")])
 async def test_a_body_is_packed_where_its_policy_keeps_it(tmp_path: Path, policy: str, kind: str | None) -> None:
-    with open_shelf(tmp_path) as body_store:
+    with open_store(tmp_path) as body_store:
         tools = replace(a_pipeline(client_that(a_fetched(200, b"<title>t</title>"))), body_store=body_store)
         outcome = await visit(a_target(), tools, content_policy=policy)
     assert outcome.kind is OutcomeKind.SUCCESS
@@ -119,7 +119,7 @@ async def test_a_body_is_packed_where_its_policy_keeps_it(tmp_path: Path, policy
 
 
 async def test_a_policy_nobody_knows_is_our_fault_and_not_the_sites(tmp_path: Path) -> None:
-    with open_shelf(tmp_path) as body_store:
+    with open_store(tmp_path) as body_store:
         tools = replace(a_pipeline(client_that(a_fetched(200, b"<title>t</title>"))), body_store=body_store)
         outcome = await visit(a_target(), tools, content_policy="forever")
     assert isinstance(outcome.error, errors.BrokenError)
@@ -177,13 +177,13 @@ async def test_a_revisit_that_is_sent_elsewhere_compares_nothing() -> None:
 
 
 async def test_a_redirect_to_a_login_is_trouble_and_one_elsewhere_is_not() -> None:
-    for location, expected in (("/login?next=/", Trouble.LOGIN_REQUIRED), ("/new", None)):
+    for location, expected in (("/login?next=/", DomainFailure.LOGIN_REQUIRED), ("/new", None)):
         outcome = await visit(a_target(), a_pipeline(client_that(a_fetched(302, location=location))))
         assert (outcome.kind, outcome.trouble) == (OutcomeKind.SUCCESS, expected)
 
 
-@pytest.mark.parametrize(("redirects", "expected"), [(1, Trouble.LOGIN_REQUIRED), (0, None)])
-async def test_a_login_form_after_a_redirect_is_a_wall(redirects: int, expected: Trouble | None) -> None:
+@pytest.mark.parametrize(("redirects", "expected"), [(1, DomainFailure.LOGIN_REQUIRED), (0, None)])
+async def test_a_login_form_after_a_redirect_is_a_wall(redirects: int, expected: DomainFailure | None) -> None:
     """Where nobody sent us, a page that is long and has a login box is a page."""
     text = "Sign in to continue" if redirects else "word " * 400
     page = a_reading("/a", "/b", title="Sign in", text=text, has_password_form=True)

@@ -13,7 +13,7 @@ from forager import clock, errors
 from forager.engine.dispatcher import Dispatcher
 from forager.frontier.models import OutcomeKind
 from forager.politeness.breaker import BreakerState
-from forager.politeness.pace import LatencyTracker
+from forager.politeness.throttle import LatencyTracker
 from forager.robots import rules as robots
 
 __all__ = ["hasty"]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from forager.explain.conditions import Gate, after, crawl_command, latest_opening, moment, resume_command, span
+from forager.explain.conditions import Gate, after, crawl_command, format_time, latest_opening, resume_command, span
 from forager.runs.models import RunSpec, Scope
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -20,8 +20,8 @@ def test_spans(seconds: float, words: str) -> None:
 
 
 def test_moments_have_a_date_where_it_is_another_day() -> None:
-    assert moment(NOW, NOW) == "12:00:00 UTC"
-    assert moment(NOW + timedelta(hours=12), NOW) == "2026-03-02 00:00 UTC"
+    assert format_time(NOW, NOW) == "12:00:00 UTC"
+    assert format_time(NOW + timedelta(hours=12), NOW) == "2026-03-02 00:00 UTC"
 
 
 def test_the_end_of_all_calendars() -> None:

@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 from forager.errors import ConfigurationError, UsageError
 from forager.export.commands.compression import Packing
-from forager.export.commands.writers import Format, reject_unwritable, write_file, write_lines
+from forager.export.commands.writers import Format, check_writable, write_file, write_lines
 from forager.export.csv_rows import escape_formula, restore
 from forager.export.csv_rows import line as csv_line
 
@@ -165,9 +165,9 @@ def test_without_its_library_parquet_says_what_to_install(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ConfigurationError, match="extra `parquet`"):
-        reject_unwritable(str(tmp_path / "a.parquet"))
+        check_writable(str(tmp_path / "a.parquet"))
 
 
 def test_parquet_is_not_compressed_twice(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="compressed inside"):
-        reject_unwritable(str(tmp_path / "a.parquet.gz"))
+        check_writable(str(tmp_path / "a.parquet.gz"))

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from forager.errors import AddressBlockedError
-from forager.fetch.browser import find_chromium, why_no_browser
-from forager.fetch.browser.intercept import MOST_ASKED, Gate, PageBudget, Verdict, verdict
+from forager.fetch.browser import find_chromium, find_missing_dependency
+from forager.fetch.browser.intercept import MOST_ASKED, InterceptAction, PageBudget, RequestFilter, select_action
 from forager.fetch.browser.memory import family_bytes
 from forager.fetch.browser.script_cache import KEPT_S, ScriptCache
 from forager.fetch.models import Fetched
@@ -20,25 +20,33 @@ URL = "https://app.example/"
 @pytest.mark.parametrize(
     ("kind", "method", "url", "expected"),
     [
-        ("script", "GET", URL, Verdict.ASK),
-        ("xhr", "GET", URL, Verdict.ASK),
-        ("fetch", "GET", URL, Verdict.ASK),
-        ("stylesheet", "GET", URL, Verdict.EMPTY),
-        ("fetch", "POST", URL, Verdict.REFUSE),
-        ("fetch", "GET", "file:///etc/passwd", Verdict.REFUSE),
-        ("fetch", "GET", "ws://app.example/", Verdict.REFUSE),
-        *((kind, "GET", URL, Verdict.REFUSE) for kind in ("image", "media", "font", "document", "websocket", "ping")),
-        *((kind, "GET", URL, Verdict.REFUSE) for kind in ("eventsource", "manifest", "other", "texttrack", "new kind")),
+        ("script", "GET", URL, InterceptAction.ASK),
+        ("xhr", "GET", URL, InterceptAction.ASK),
+        ("fetch", "GET", URL, InterceptAction.ASK),
+        ("stylesheet", "GET", URL, InterceptAction.EMPTY),
+        ("fetch", "POST", URL, InterceptAction.REFUSE),
+        ("fetch", "GET", "file:///etc/passwd", InterceptAction.REFUSE),
+        ("fetch", "GET", "ws://app.example/", InterceptAction.REFUSE),
+        *(
+            (kind, "GET", URL, InterceptAction.REFUSE)
+            for kind in ("image", "media", "font", "document", "websocket", "ping")
+        ),
+        *(
+            (kind, "GET", URL, InterceptAction.REFUSE)
+            for kind in ("eventsource", "manifest", "other", "texttrack", "new kind")
+        ),
     ],
 )
-def test_scripts_and_data_are_asked_for_and_nothing_else(kind: str, method: str, url: str, expected: Verdict) -> None:
-    assert verdict(kind, method, url, is_first=False, is_main=False) is expected
+def test_scripts_and_data_are_asked_for_and_nothing_else(
+    kind: str, method: str, url: str, expected: InterceptAction
+) -> None:
+    assert select_action(kind, method, url, is_first=False, is_main=False) is expected
 
 
 def test_the_page_is_given_once_and_goes_nowhere_else() -> None:
-    assert verdict("document", "GET", URL, is_first=True, is_main=True) is Verdict.PAGE
-    assert verdict("document", "GET", URL, is_first=False, is_main=True) is Verdict.REFUSE
-    assert verdict("document", "POST", URL, is_first=True, is_main=True) is Verdict.REFUSE
+    assert select_action("document", "GET", URL, is_first=True, is_main=True) is InterceptAction.PAGE
+    assert select_action("document", "GET", URL, is_first=False, is_main=True) is InterceptAction.REFUSE
+    assert select_action("document", "POST", URL, is_first=True, is_main=True) is InterceptAction.REFUSE
 
 
 class Request:
@@ -70,14 +78,14 @@ def an_answer(url: str, status: int = 200, body: bytes = b"{}", **headers: str) 
     return Fetched(url, status, {name.replace("_", "-"): value for name, value in headers.items()}, body, len(body), 1)
 
 
-def a_gate(get: Any, allowance: PageBudget = PageBudget(), larder: ScriptCache | None = None) -> Gate:  # noqa: B008
+def a_gate(get: Any, allowance: PageBudget = PageBudget(), larder: ScriptCache | None = None) -> RequestFilter:  # noqa: B008
     page = an_answer(
         URL, body=b"<p>", content_type="text/html", set_cookie="a=b", refresh="0", link="</x>; rel=preload"
     )
-    return Gate(page, get, allowance, site="app.example", larder=larder)
+    return RequestFilter(page, get, allowance, site="app.example", larder=larder)
 
 
-async def ask(gate: Gate, url: str, kind: str = "fetch", **more: Any) -> dict[str, Any]:
+async def ask(gate: RequestFilter, url: str, kind: str = "fetch", **more: Any) -> dict[str, Any]:
     route = Route(Request(url, kind, **more))
     await gate.pass_on(route, "main")
     return route.heard
@@ -168,9 +176,9 @@ def test_what_is_missing_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch
     assert find_chromium(tmp_path / "none") is None
     monkeypatch.setattr("shutil.which", lambda _name: None)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: object())
-    assert "apt-get install chromium" in (why_no_browser() or "")
+    assert "apt-get install chromium" in (find_missing_dependency() or "")
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    assert "extra `browser`" in (why_no_browser() or "")
+    assert "extra `browser`" in (find_missing_dependency() or "")
 
 
 def test_the_shell_is_preferred_and_any_chromium_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ class Connection:
 
 def test_one_that_has_no_room_waits_until_another_ends() -> None:
     room, one, two = MemoryBudget(MOST), Connection(), Connection()
-    room.grow(one, 60)
-    room.grow(two, 60)
+    room.update_size(one, 60)
+    room.update_size(two, 60)
     assert (one.is_paused, two.is_paused) == (False, True)
     room.end(one)
     assert not two.is_paused
@@ -30,15 +30,15 @@ def test_one_that_has_no_room_waits_until_another_ends() -> None:
 
 def test_the_first_goes_on_even_where_there_is_no_room() -> None:
     room, one, two = MemoryBudget(MOST), Connection(), Connection()
-    room.grow(one, 150)
-    room.grow(two, 10)
+    room.update_size(one, 150)
+    room.update_size(two, 10)
     assert (one.is_paused, two.is_paused) == (False, True)
 
 
 def test_a_whole_body_counts_until_nobody_has_it() -> None:
     room, one = MemoryBudget(MOST), Connection()
     room.keep(90)
-    room.grow(one, 20)
+    room.update_size(one, 20)
     assert one.is_paused
     room.free(90)
     assert not one.is_paused
@@ -48,7 +48,7 @@ def test_who_came_first_goes_on_first() -> None:
     room, connections = MemoryBudget(MOST), [Connection() for _ in range(3)]
     room.keep(100)
     for connection in connections:
-        room.grow(connection, 40)
+        room.update_size(connection, 40)
     assert [connection.is_paused for connection in connections] == [True, True, True]
     room.free(100)
     assert [connection.is_paused for connection in connections] == [False, True, True]
@@ -65,7 +65,7 @@ def test_somebody_can_always_go_on(events: list[tuple[str, int, int]]) -> None:
         match event:
             case "grow" if not connections[number].is_paused:
                 sizes[number] = sizes.get(number, 0) + size
-                room.grow(connections[number], sizes[number])
+                room.update_size(connections[number], sizes[number])
             case "end" if number in sizes:
                 del sizes[number]
                 room.end(connections[number])

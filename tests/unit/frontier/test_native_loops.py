@@ -16,10 +16,10 @@ from forager.frontier.compiled import Heard
 from forager.frontier.lexemes import (
     FIRST_MARK,
     STOP,
-    hear_marked_in_python,
-    hear_plain_in_python,
-    recall_in_python,
-    weave_in_python,
+    build_tsvector_in_python,
+    lookup_in_python,
+    parse_marked_in_python,
+    parse_plain_in_python,
 )
 from forager.frontier.store import join_links_in_python
 from forager.frontier.url_set import (
@@ -76,7 +76,7 @@ def a_page(draw: st.DrawFn) -> tuple[Keywords, dict[str, Heard], dict[str, Heard
 @example((Keywords("a b", "", "a", "b a"), {"a": b"x", "b": (2, ((b"x", 1), (b"y", 2)))}, {"": (0, ())}))
 @example((Keywords("<a", "a<", "~a", "a ~"), {"a": b"a"}, {}))
 def test_pages_are_woven_alike(page: tuple[Keywords, dict[str, Heard], dict[str, Heard]]) -> None:
-    assert _native.weave(*page) == weave_in_python(*page)
+    assert _native.weave(*page) == build_tsvector_in_python(*page)
 
 
 @given(st.builds(Keywords, *[st.text(ANY, max_size=20)] * 4))
@@ -84,7 +84,7 @@ def test_what_is_left_to_postgres_is_the_same(keywords: Keywords) -> None:
     memory: dict[str, Heard] = {
         word: b"=" + word.encode(errors="surrogatepass") for piece in keywords for word in piece.split(" ")
     }
-    assert _native.weave(keywords, memory, {}) == weave_in_python(keywords, memory, {})
+    assert _native.weave(keywords, memory, {}) == build_tsvector_in_python(keywords, memory, {})
 
 
 @pytest.mark.parametrize("words", [249, 250, 251, 252, 253, 3996, 3997, 3998, 4000, 4001])
@@ -94,10 +94,10 @@ def test_what_is_left_to_postgres_is_the_same(keywords: Keywords) -> None:
 def test_the_limits_are_the_same(words: int, answer: Heard) -> None:
     for keywords in (Keywords("", "", "", "w " * (words - 1) + "w"), Keywords("", "w", "w", "w " * (words - 3) + "w")):
         memory: dict[str, Heard] = {"w": answer, "": (0, ())}
-        assert _native.weave(keywords, memory, {}) == weave_in_python(keywords, memory, {})
+        assert _native.weave(keywords, memory, {}) == build_tsvector_in_python(keywords, memory, {})
     different = Keywords("", "", "", " ".join(map(str, range(words))))
     many: dict[str, Heard] = {"": (0, ()), **{str(number): b"%d" % number for number in range(words)}}
-    assert _native.weave(different, many, {}) == weave_in_python(different, many, {})
+    assert _native.weave(different, many, {}) == build_tsvector_in_python(different, many, {})
 
 
 SIGNED = st.builds(
@@ -118,7 +118,7 @@ def test_words_are_recalled_alike(
     young |= dict.fromkeys(remembered[:2], STOP)
     old |= {word.lower(): b"x" for word in remembered[2:]}
     asked = dict.fromkeys([*words, *remembered, *old])
-    assert _native.recall(asked, young, old) == recall_in_python(asked, young, old)
+    assert _native.recall(asked, young, old) == lookup_in_python(asked, young, old)
 
 
 MARKS = st.integers(FIRST_MARK - 1, FIRST_MARK + 6).map(lambda mark: b"%d" % mark)
@@ -146,13 +146,13 @@ def a_marked_vector(draw: st.DrawFn) -> tuple[str, int]:
 @example("'a':1 'b':1,2 'c''d':3 'e\\\\':4", 4)
 @example("'a':1,2", 1)
 def test_vectors_are_heard_alike(vector: str, words: int) -> None:
-    assert _native.hear_plain(vector, words) == hear_plain_in_python(vector, words)
-    assert _native.hear_marked(vector, words) == hear_marked_in_python(vector, words)
+    assert _native.hear_plain(vector, words) == parse_plain_in_python(vector, words)
+    assert _native.hear_marked(vector, words) == parse_marked_in_python(vector, words)
 
 
 @given(a_marked_vector())
 def test_marked_vectors_are_heard_alike(given_: tuple[str, int]) -> None:
-    heard = hear_marked_in_python(*given_)
+    heard = parse_marked_in_python(*given_)
     assert heard is not None
     assert len(heard) == given_[1]
     assert _native.hear_marked(*given_) == heard
@@ -162,9 +162,9 @@ def test_marked_vectors_are_heard_alike(given_: tuple[str, int]) -> None:
 @pytest.mark.parametrize("end", [16_382, 16_383])
 def test_what_has_to_be_asked_for_alone_is_the_same(count: int, end: int) -> None:
     vector = f"'{FIRST_MARK}':300 '{FIRST_MARK + 1}':{end} 'a':" + ",".join(map(str, range(1, count + 1)))
-    assert _native.hear_marked(vector, 2) == hear_marked_in_python(vector, 2)
+    assert _native.hear_marked(vector, 2) == parse_marked_in_python(vector, 2)
     assert (_native.hear_marked(vector, 2) is None) == (count > 250 or end == 16_383)
-    assert _native.hear_plain(vector, 2) is None is hear_plain_in_python(vector, 2)
+    assert _native.hear_plain(vector, 2) is None is parse_plain_in_python(vector, 2)
 
 
 @pytest.mark.parametrize("words", [0, -1, 16_383, 2**70])

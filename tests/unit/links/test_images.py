@@ -3,13 +3,13 @@
 from tests.builders import a_reading, a_spec, a_target
 
 from forager.links.images import collect_images
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.parsing.models import FoundImage
 
 
 def shown(*sources: str, exclude: tuple[str, ...] = ()) -> list[str]:
     found = [FoundImage(src, "img", "gallery", "") for src in sources]
-    reach = Reach.of(a_spec(exclude=exclude))
+    reach = CrawlScope.of(a_spec(exclude=exclude))
     return [each.url for each in collect_images(a_reading(images=found), a_target(), reach)]
 
 

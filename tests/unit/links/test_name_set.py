@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.builders import a_spec
 
 from forager.links.name_set import MutableNameSet, NameSet
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.runs.models import Scope
 
 NAMES = st.sets(st.text(max_size=8), max_size=30)
@@ -20,7 +20,7 @@ def test_it_holds_what_was_put_in_and_nothing_else(inside: set[str], asked: set[
 
 def test_a_long_list_reaches_its_domains() -> None:
     spec = a_spec("https://first.example/", seeds_total=20_000, seeds_digest="x")
-    reach = Reach.of(spec, domains=NameSet.of(["a.example", "b.example:8080"]))
+    reach = CrawlScope.of(spec, domains=NameSet.of(["a.example", "b.example:8080"]))
     assert reach.refusal("https://a.example/x", "a.example") is None
     assert reach.refusal("https://b.example:8080/x", "b.example:8080") is None
     assert reach.refusal("https://first.example/x", "first.example") == "scope"
@@ -28,7 +28,7 @@ def test_a_long_list_reaches_its_domains() -> None:
 
 def test_a_long_list_reaches_the_sub_domains_of_its_domains() -> None:
     spec = a_spec("https://first.example/", scope=Scope.DOMAIN, seeds_total=20_000, seeds_digest="x")
-    reach = Reach.of(spec, parents=NameSet.of(["shop.example"]))
+    reach = CrawlScope.of(spec, parents=NameSet.of(["shop.example"]))
     assert reach.refusal("https://blog.shop.example/x", "blog.shop.example") is None
     assert reach.refusal("https://shop.example/", "shop.example") is None
     assert reach.refusal("https://a.example/", "a.example") == "scope"

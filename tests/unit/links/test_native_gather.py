@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from forager.links import compiled
 from forager.links.models import Discovery
-from forager.links.select import Place, gather_in_python
+from forager.links.select import LinkTarget, gather_in_python
 
 if compiled.gather is None:
     pytest.skip("nothing was compiled here", allow_module_level=True)
@@ -19,7 +19,7 @@ if compiled.gather is None:
 GATHER = compiled.gather
 ANY = st.characters(codec=None, categories=None)
 PLACES = st.builds(
-    Place,
+    LinkTarget,
     st.sampled_from(["http://a.example/", "http://a.example/é", ""]),
     st.sampled_from([b"", b"1" * 16, b"2" * 16, b"3" * 16, b"4"]),
     st.sampled_from(["a.example", "b.example"]),
@@ -29,11 +29,11 @@ RELS = st.sampled_from(["a", "a", "a", "a nofollow", "area", "nofollow", "nofoll
     ANY, max_size=9
 )
 ROWS = st.lists(st.tuples(PLACES, st.text(ANY, max_size=4), RELS), max_size=40)
-PLACE = Place("http://a.example/x", b"x" * 16, "a.example", None)
+PLACE = LinkTarget("http://a.example/x", b"x" * 16, "a.example", None)
 
 
 @given(ROWS, st.sampled_from([b"1" * 16, b"9" * 16, b""]), st.integers())
-def test_links_are_gathered_alike(rows: list[tuple[Place, str, str]], own_key: bytes, depth: int) -> None:
+def test_links_are_gathered_alike(rows: list[tuple[LinkTarget, str, str]], own_key: bytes, depth: int) -> None:
     places, anchors, rels = [list(column) for column in zip(*rows, strict=True)] or ([], [], [])
     made: tuple[list[Discovery], dict[str, int]] = GATHER(places, anchors, rels, own_key, depth)
     wanted = gather_in_python(places, anchors, rels, own_key, depth)
@@ -44,7 +44,7 @@ def test_links_are_gathered_alike(rows: list[tuple[Place, str, str]], own_key: b
 
 
 def test_links_outlive_what_they_were_made_of() -> None:
-    (link,) = GATHER([Place("u" + "x" * 50, b"k" * 16, "d" * 9, None)], ["word " * 9], ["area"], b"", 3)[0]
+    (link,) = GATHER([LinkTarget("u" + "x" * 50, b"k" * 16, "d" * 9, None)], ["word " * 9], ["area"], b"", 3)[0]
     gc.collect()
     assert link == Discovery("u" + "x" * 50, b"k" * 16, "d" * 9, 3, 0, "word " * 9, "area")
     assert link._replace(depth=4).depth == 4
@@ -90,7 +90,7 @@ def test_other_classes_than_of_tuples_are_refused() -> None:
 
 def test_no_memory_is_lost() -> None:
     held = [*PLACE, PLACE, Discovery, "word"]
-    places = [PLACE, PLACE, Place("", b"", "", "scope"), PLACE._replace(key=b"y" * 16)]
+    places = [PLACE, PLACE, LinkTarget("", b"", "", "scope"), PLACE._replace(key=b"y" * 16)]
 
     def work() -> None:
         GATHER(places, ["word"] * 4, ["a", "a", "a", "a nofollow"], b"", 1)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from tests.builders import HOME, a_reading, a_spec, a_target
 
 from forager.links import compiled, select
-from forager.links.scope import Reach
-from forager.links.select import OUT_OF_SCOPE, Place, Selector, recall_in_python
+from forager.links.scope import CrawlScope
+from forager.links.select import OUT_OF_SCOPE, LinkTarget, Selector, lookup_in_python
 from forager.runs.models import Scope
 
-RECALLS = [recall_in_python, *([compiled.recall] if compiled.recall else [])]
+RECALLS = [lookup_in_python, *([compiled.recall] if compiled.recall else [])]
 ORIGINS = (
     "http://a.example https://a.example http://www.a.example http://b.a.example http://b.example "
     "https://b.example:8443 https://b.example:443 https://B.example https://b.example. http://[::1] http://1.2.3.4 "
@@ -36,7 +36,7 @@ HREFS = st.builds(
 
 @given(st.lists(HREFS | st.text(), max_size=30))
 def test_links_are_recalled_alike(hrefs: list[str]) -> None:
-    known = {href: Place(href, b"1" * 16, "d", None) for href in hrefs[::2]}
+    known = {href: LinkTarget(href, b"1" * 16, "d", None) for href in hrefs[::2]}
     answers, asked = [], []
     for recall in RECALLS:
         origins: list[str] = []
@@ -69,7 +69,7 @@ def test_no_decision_changes_where_the_origin_decides(hrefs: list[str], scope: S
 
 
 def a_selector(seed: str, scope: Scope) -> Selector:
-    return Selector(Reach.of(a_spec(seed, scope=scope)), max_links_per_page=1000)
+    return Selector(CrawlScope.of(a_spec(seed, scope=scope)), max_links_per_page=1000)
 
 
 def test_links_that_leave_are_not_kept_in_memory() -> None:
@@ -91,7 +91,7 @@ def test_origins_that_lie_outside_are_forgotten_in_time(monkeypatch: pytest.Monk
 @pytest.mark.skipif(compiled.recall is None, reason="nothing was compiled here")
 def test_wrong_types_are_refused_and_no_reference_is_lost() -> None:
     recall: Any = compiled.recall
-    href, place = "https://b.example/" + "x" * 9, Place("u", b"k", "d", None)
+    href, place = "https://b.example/" + "x" * 9, LinkTarget("u", b"k", "d", None)
     known, outside = {href: place}, {"https://b.example": False}
 
     def fail(_origin: str) -> bool:

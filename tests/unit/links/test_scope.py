@@ -3,7 +3,7 @@
 import pytest
 from tests.builders import a_spec
 
-from forager.links.scope import MOST_NAMED, Reach, claim_depth, claim_patterns, folder_of
+from forager.links.scope import MOST_NAMED, CrawlScope, claim_depth, claim_patterns, folder_of
 from forager.runs.models import RunSpec, Scope
 from forager.urls.domain import domain_of
 
@@ -23,7 +23,7 @@ INSIDE = {
 
 
 def refusal(spec: RunSpec, url: str) -> str | None:
-    return Reach.of(spec).refusal(url, domain_of(url))
+    return CrawlScope.of(spec).refusal(url, domain_of(url))
 
 
 @pytest.mark.parametrize("scope", Scope)
@@ -67,13 +67,13 @@ def test_exclude_wins_over_include_and_over_seeds() -> None:
     ],
 )
 def test_only_star_and_question_mark_are_special(glob: str, matching: str, other: str) -> None:
-    reach = Reach.of(a_spec("https://seed.example/", scope=Scope.ANY, include=(glob,)))
+    reach = CrawlScope.of(a_spec("https://seed.example/", scope=Scope.ANY, include=(glob,)))
     assert reach.refusal(matching, "a.example") is None
     assert reach.refusal(other, "a.example") == "excluded"
 
 
 def test_a_pattern_must_match_the_whole_url() -> None:
-    reach = Reach.of(a_spec("https://a.example/", exclude=("/tea",)))
+    reach = CrawlScope.of(a_spec("https://a.example/", exclude=("/tea",)))
     assert reach.refusal("https://a.example/tea", "a.example") is None
 
 

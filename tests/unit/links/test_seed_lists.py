@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.seeds.found import MOST_REMEMBERED, BadLine, Seed, Tally
+from forager.seeds.found import MOST_REMEMBERED, BadLine, ReadCounts, Seed
 from forager.seeds.lines import LONGEST_LINE, split_lines
 from forager.seeds.table import Shape, read_list
 
@@ -132,7 +132,7 @@ def test_a_password_is_never_repeated() -> None:
 
 
 def test_a_tally_counts_all_and_remembers_the_first() -> None:
-    tally = Tally("list.txt")
+    tally = ReadCounts("list.txt")
     taken = list(tally.seeds_of([BadLine(number, "no.") for number in range(1, 3001)] + [Seed(A)]))
     assert (taken, tally.seeds, tally.bad, tally.lines) == ([Seed(A)], 1, 3000, 3001)
     assert len(tally.remembered) == MOST_REMEMBERED

@@ -13,7 +13,7 @@ from forager.errors import BadUrlError
 from forager.links import select
 from forager.links.models import Selection
 from forager.links.name_set import MutableNameSet, NameSet
-from forager.links.scope import Reach
+from forager.links.scope import CrawlScope
 from forager.links.select import Selector
 from forager.links.traps import is_binary, trap_in
 from forager.parsing.models import FoundLink
@@ -24,7 +24,7 @@ from forager.urls.resolve import resolve_link
 
 
 def a_selector(max_links: int = 1000, **order: object) -> Selector:
-    return Selector(Reach.of(a_spec(HOME, **order)), max_links_per_page=max_links)
+    return Selector(CrawlScope.of(a_spec(HOME, **order)), max_links_per_page=max_links)
 
 
 def urls(selection: Selection) -> list[str]:
@@ -124,22 +124,24 @@ def test_links_of_a_trap_are_left_out_once_it_is_heeded_and_taken_when_it_is_rel
     selector, reading = a_selector(), a_reading("/same/1", "/other/1")
     trap = a_trap("nothing_new", "http://a.example/same/{n}")
     assert len(selector.select(reading, a_target()).links) == 2
-    selector.heed("a.example", [trap])
+    selector.set_traps("a.example", [trap])
     found = selector.select(reading, a_target())
     assert (urls(found), found.dropped) == (["http://a.example/other/1"], {"trap:nothing_new": 1})
-    selector.heed("a.example", [replace(trap, is_released=True)])
+    selector.set_traps("a.example", [replace(trap, is_released=True)])
     assert len(selector.select(reading, a_target()).links) == 2
 
 
 def test_a_suspect_leaves_out_nothing() -> None:
     selector = a_selector()
-    selector.heed("a.example", [replace(a_trap("nothing_new", "http://a.example/same/{n}"), found_at=None)])
+    selector.set_traps("a.example", [replace(a_trap("nothing_new", "http://a.example/same/{n}"), found_at=None)])
     assert len(selector.select(a_reading("/same/1"), a_target()).links) == 1
 
 
 def test_a_rule_that_is_released_for_a_domain_counts_for_others() -> None:
     selector = a_selector(scope=Scope.ANY)
-    selector.heed("a.example", [a_trap("repeating_path", is_released=True), a_trap("session_id", is_released=True)])
+    selector.set_traps(
+        "a.example", [a_trap("repeating_path", is_released=True), a_trap("session_id", is_released=True)]
+    )
     hrefs = ("/a/a/a/a", "/x?sid=4f2a91c07b", "http://b.example/a/a/a/a", "http://b.example/x?sid=4f2a91c07b")
     found = selector.select(a_reading(*hrefs), a_target())
     assert urls(found) == ["http://a.example/a/a/a/a", "http://a.example/x?sid=4f2a91c07b", "http://b.example/x"]
@@ -264,7 +266,7 @@ def test_tallies_add_up() -> None:
 
 def test_a_run_that_grows_follows_links_to_what_became_known_since() -> None:
     spec = replace(a_spec(), seeds=(), seeds_total=0, seeds_digest=STANDING)
-    reach = Reach.of(spec, domains=MutableNameSet(NameSet.of(["a.example"])))
+    reach = CrawlScope.of(spec, domains=MutableNameSet(NameSet.of(["a.example"])))
     selector = Selector(reach, max_links_per_page=10)
     reading = a_reading("/x", "http://b.example/y")
     assert selector.select(reading, a_target()).dropped == {"scope": 1}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.links.templates import LONGEST_TEMPLATE, is_wide, matches, pattern_of, templates_of
+from forager.links.templates import LONGEST_TEMPLATE, is_prefix, matches, pattern_of, templates_of
 
 A = "https://a.example"
 
@@ -27,7 +27,7 @@ A = "https://a.example"
 )
 def test_a_url_has_a_narrow_and_a_wide_template(path: str, narrow: str, wide: str) -> None:
     assert templates_of(A + path) == (A + narrow, A + wide)
-    assert (is_wide(A + narrow), is_wide(A + wide)) == (False, True)
+    assert (is_prefix(A + narrow), is_prefix(A + wide)) == (False, True)
 
 
 def test_a_home_page_belongs_to_none() -> None:

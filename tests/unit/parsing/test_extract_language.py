@@ -6,7 +6,15 @@ from tests.unit.parsing.sentences import SENTENCES
 
 from forager.parsing import language as language_module
 from forager.parsing.keywords import search_config
-from forager.parsing.language import CLOSE, LanguageMemory, decide, declare, detect, normalize_tag, select_sample
+from forager.parsing.language import (
+    CLOSE,
+    LanguageMemory,
+    detect,
+    detect_language,
+    get_declared,
+    normalize_tag,
+    select_sample,
+)
 from forager.parsing.language_words import FREQUENT
 from forager.parsing.page import read
 
@@ -110,8 +118,8 @@ def test_tags_are_spelled_one_way(text: str, tag: str | None) -> None:
 
 
 def test_the_first_good_declaration_counts() -> None:
-    assert declare(None, "", "??", "de", "fr") == "de"
-    assert declare() is None
+    assert get_declared(None, "", "??", "de", "fr") == "de"
+    assert get_declared() is None
 
 
 def test_the_sample_is_prose_and_not_navigation() -> None:
@@ -206,7 +214,9 @@ def openings(text: str, letters: int) -> list[str]:
 def test_a_few_letters_tell_the_language_of_a_page_that_does_not(letters: int, right: float) -> None:
     asked = [(language, part) for language, text in ALL_TEXTS.items() for part in openings(text, letters)]
     missed = [
-        (language, part, found) for language, part in asked if not is_close(language, found := decide(None, part))
+        (language, part, found)
+        for language, part in asked
+        if not is_close(language, found := detect_language(None, part))
     ]
     assert len(ALL_TEXTS) >= 30
     assert len(missed) <= len(asked) * (1 - right), missed
@@ -222,14 +232,14 @@ def is_close(language: str, found: str | None) -> bool:
     ["qwertz asdfg yxcv bnmlk", "SKU ABX-CDE HGF-KLM PLK", "ffffffffffffffffffff", "Nike Air Max Samsung Galaxy"],
 )
 def test_letters_that_are_no_words_have_no_language(noise: str) -> None:
-    assert decide(None, noise) is None
+    assert detect_language(None, noise) is None
 
 
 @pytest.mark.parametrize("declared", ["de", "fr-CH", "pl"])
 def test_a_label_does_not_overrule_a_declaration_but_another_script_does(declared: str) -> None:
-    assert decide(declared, "Home About Contact us") == declared
-    assert decide(declared, "Добро пожаловать на сайт") == "ru"
-    assert decide(declared, "お問い合わせはこちら") == "ja"
+    assert detect_language(declared, "Home About Contact us") == declared
+    assert detect_language(declared, "Добро пожаловать на сайт") == "ru"
+    assert detect_language(declared, "お問い合わせはこちら") == "ja"
 
 
 @pytest.mark.parametrize("language", sorted(FREQUENT.keys() & ALL_TEXTS.keys()))
@@ -245,9 +255,9 @@ def test_most_prose_is_confirmed_without_the_model(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(language_module, "load_detector", lambda: pytest.fail("the model was asked"))
     for language in ("en", "de", "fr", "pt", "sv", "vi", "ar"):
         text = f"{ALL_TEXTS[language]} {ALL_TEXTS[language]}"
-        assert decide(f"{language}-XX", text) == f"{language}-XX"
+        assert detect_language(f"{language}-XX", text) == f"{language}-XX"
     for language in ("ja", "ko", "el", "zh"):
-        assert (decide(None, ALL_TEXTS[language]) or "").startswith(language)
+        assert (detect_language(None, ALL_TEXTS[language]) or "").startswith(language)
 
 
 def test_no_word_is_common_in_two_languages() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import a_fetched
 
-from forager.parsing.images import LAZY, MOST_IMAGES, SETS, SUSPECT, pictures_in_python, select_srcset
+from forager.parsing.images import LAZY, MOST_IMAGES, SETS, SUSPECT, images_in_python, select_srcset
 from forager.parsing.links import clean_href
 from forager.parsing.models import FoundImage
 from forager.parsing.page import read
@@ -224,4 +224,4 @@ def test_native_and_python_choose_the_same(elements: list[tuple[str, list[tuple[
     )
     tree = parse(html)
     asked = (SETS, LAZY, SUSPECT)
-    assert tree.pictures(*asked, clean_href, 10, True) == pictures_in_python(tree, *asked, 10, with_styles=True)
+    assert tree.pictures(*asked, clean_href, 10, True) == images_in_python(tree, *asked, 10, with_styles=True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.parsing.pages import fetched
 
 from forager.parsing import login
-from forager.parsing.login import count_words, has_password_form, is_login_url, is_login_wall, redirects_to_login
+from forager.parsing.login import count_words, has_password_form, is_login_required, is_login_url, redirects_to_login
 from forager.parsing.page import read
 from forager.parsing.tree import parse
 
@@ -19,7 +19,7 @@ def is_wall(name: str, url: str, *, was_redirected: bool, status_code: int = 200
     """What the crawl would say of the page, had it come from `url`."""
     page = (PAGES / f"{name}.html").read_bytes()
     reading = read(fetched(page, url=url), keyword_words=1000)
-    return is_login_wall(
+    return is_login_required(
         url=url,
         was_redirected=was_redirected,
         status_code=status_code,
@@ -126,10 +126,10 @@ def test_an_answer_that_asks_for_credentials_is_a_wall_whatever_it_shows(status_
 def test_a_title_alone_is_no_wall() -> None:
     facts = {"status_code": 200, "words": 20, "links": 3, "title": "Please log in to continue"}
     at_content, at_login = "https://a.example/story", "https://a.example/login"
-    assert not is_login_wall(url=at_content, was_redirected=True, has_password_form=False, **facts)  # type: ignore[arg-type]
-    assert not is_login_wall(url=at_login, was_redirected=False, has_password_form=False, **facts)  # type: ignore[arg-type]
-    assert is_login_wall(url=at_login, was_redirected=True, has_password_form=False, **facts)  # type: ignore[arg-type]
-    assert is_login_wall(url=at_content, was_redirected=False, has_password_form=True, **facts)  # type: ignore[arg-type]
+    assert not is_login_required(url=at_content, was_redirected=True, has_password_form=False, **facts)  # type: ignore[arg-type]
+    assert not is_login_required(url=at_login, was_redirected=False, has_password_form=False, **facts)  # type: ignore[arg-type]
+    assert is_login_required(url=at_login, was_redirected=True, has_password_form=False, **facts)  # type: ignore[arg-type]
+    assert is_login_required(url=at_content, was_redirected=False, has_password_form=True, **facts)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_page_with_words_or_links_is_worth_reading(
     url: str, was_redirected: bool, words: int, links: int, is_wall: bool
 ) -> None:
     """A list of links has few words, and no wall has hundreds of either."""
-    found = is_login_wall(
+    found = is_login_required(
         url=url,
         was_redirected=was_redirected,
         status_code=200,
@@ -188,7 +188,7 @@ def test_titles_that_do_not(title: str | None) -> None:
 
 def judge_title(title: str | None) -> bool:
     """A form among more words and links than a bare form has: the title decides."""
-    return is_login_wall(
+    return is_login_required(
         url="https://a.example/x",
         was_redirected=False,
         status_code=200,
@@ -355,7 +355,7 @@ def test_no_password_form(page: str) -> None:
 
 def test_a_page_made_to_stall_is_looked_at_only_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[object] = []
-    monkeypatch.setattr(login, "_hides", lambda _tree, number: looks.append(number))
+    monkeypatch.setattr(login, "_is_hidden", lambda _tree, number: looks.append(number))
     has_password_form(parse("<form>" + "<div>" * 4000 + "<input type=password>" * 4000))
     assert 0 < len(looks) <= login.MOST_FIELDS * (login.DEEPEST + 1)
 
@@ -372,7 +372,7 @@ def test_any_text_is_judged(url: str, title: str, was_redirected: bool, has_form
     for address in (url, f"https://a.example/{url}", f"https://{url}/login"):
         assert is_login_url(address) in {False, True}
         assert not redirects_to_login(address, address)
-        is_wall = is_login_wall(
+        is_wall = is_login_required(
             url=address,
             was_redirected=was_redirected,
             status_code=200,

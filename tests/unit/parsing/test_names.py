@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.parsing import compiled
-from forager.parsing.names import BEGINNINGS, PASSED_OVER, ROLES, TOKENS, WORDS, Verdict, classify_names
+from forager.parsing.class_names import BEGINNINGS, PASSED_OVER, ROLES, TOKENS, WORDS, NameClass, classify_names
 from forager.parsing.tree import parse
 from forager.parsing.tree_types import Marked, Tree
 
@@ -20,44 +20,44 @@ NAMES = st.lists(
 @pytest.mark.parametrize(
     ("names", "verdict"),
     [
-        ("cookie-bar", Verdict.CONSENT),
-        ("siteCookieNotice", Verdict.CONSENT),
-        ("main_navigation", Verdict.AROUND),
-        ("side-bar", Verdict.BESIDE),
-        ("pageSidebar", Verdict.BESIDE),
-        ("HTMLFooter", Verdict.AROUND),
-        ("search-results", Verdict.LIKELY_AROUND),
-        ("advertisement-top", Verdict.AROUND),
-        ("post-share", Verdict.AROUND),
-        ("post-cookies", Verdict.NOTHING),
-        ("has-sidebar", Verdict.NOTHING),
-        ("tag-cookies category-ads", Verdict.NOTHING),
-        ("elementor-widget", Verdict.NOTHING),
-        ("shareholders", Verdict.NOTHING),
-        ("headline", Verdict.NOTHING),
-        ("adventure", Verdict.NOTHING),
-        ("navigator-story", Verdict.NOTHING),
-        ("entry-content", Verdict.CONTENT),
-        ("articleBody", Verdict.CONTENT),
-        ("tab-pane fade", Verdict.FOLDED),
-        ("comment-list", Verdict.COMMENTS),
-        ("page-top", Verdict.NOTHING),
-        ("top", Verdict.LIKELY_AROUND),
-        ("", Verdict.NOTHING),
+        ("cookie-bar", NameClass.CONSENT),
+        ("siteCookieNotice", NameClass.CONSENT),
+        ("main_navigation", NameClass.AROUND),
+        ("side-bar", NameClass.BESIDE),
+        ("pageSidebar", NameClass.BESIDE),
+        ("HTMLFooter", NameClass.AROUND),
+        ("search-results", NameClass.LIKELY_AROUND),
+        ("advertisement-top", NameClass.AROUND),
+        ("post-share", NameClass.AROUND),
+        ("post-cookies", NameClass.NOTHING),
+        ("has-sidebar", NameClass.NOTHING),
+        ("tag-cookies category-ads", NameClass.NOTHING),
+        ("elementor-widget", NameClass.NOTHING),
+        ("shareholders", NameClass.NOTHING),
+        ("headline", NameClass.NOTHING),
+        ("adventure", NameClass.NOTHING),
+        ("navigator-story", NameClass.NOTHING),
+        ("entry-content", NameClass.CONTENT),
+        ("articleBody", NameClass.CONTENT),
+        ("tab-pane fade", NameClass.FOLDED),
+        ("comment-list", NameClass.COMMENTS),
+        ("page-top", NameClass.NOTHING),
+        ("top", NameClass.LIKELY_AROUND),
+        ("", NameClass.NOTHING),
     ],
 )
-def test_a_class_says_what_its_element_is(names: str, verdict: Verdict) -> None:
+def test_a_class_says_what_its_element_is(names: str, verdict: NameClass) -> None:
     assert classify_names(names, None, None) is verdict
 
 
 def test_an_id_made_of_a_heading_says_nothing() -> None:
-    assert classify_names(None, "share-bar", None) is Verdict.AROUND
-    assert classify_names(None, "sharing-changes-with-other-people", None) is Verdict.NOTHING
+    assert classify_names(None, "share-bar", None) is NameClass.AROUND
+    assert classify_names(None, "sharing-changes-with-other-people", None) is NameClass.NOTHING
 
 
 def test_a_role_overrules_a_name() -> None:
-    assert classify_names("content", None, "Navigation") is Verdict.AROUND
-    assert classify_names("content", None, "presentation") is Verdict.CONTENT
+    assert classify_names("content", None, "Navigation") is NameClass.AROUND
+    assert classify_names("content", None, "presentation") is NameClass.CONTENT
 
 
 def marks_of(tree: Tree) -> list[Marked]:
@@ -120,7 +120,7 @@ def test_an_element_without_text_says_nothing_and_hides_nothing(build: Callable[
     tree = build("<nav class=menu></nav><nav class=menu>Menu</nav><nav hidden></nav><div class=menu></div>")
     marks = marks_of(tree)
     assert [marked[2] for marked in marks] == tree.tags("nav")
-    assert [marked[4] for marked in marks] == [0, Verdict.LIKELY_AROUND, 0]
+    assert [marked[4] for marked in marks] == [0, NameClass.LIKELY_AROUND, 0]
     assert not any(is_hidden for _, is_hidden, *_ in marks)
 
 
@@ -130,9 +130,9 @@ def test_marks_tell_tag_and_weights_of_what_stands_out(build: Callable[[str], Tr
     )
     (hidden,), (footer,), (share,) = tree.tags("p"), tree.tags("footer"), tree.tags("ul")
     assert marks_of(tree) == [
-        ("", True, hidden, hidden + 1, Verdict.NOTHING, 4, 0, 0),
-        ("footer", False, footer, footer + 2, Verdict.NOTHING, 80, 80, 0),
-        ("", False, share, share + 1, Verdict.AROUND, 5, 0, 0),
+        ("", True, hidden, hidden + 1, NameClass.NOTHING, 4, 0, 0),
+        ("footer", False, footer, footer + 2, NameClass.NOTHING, 80, 80, 0),
+        ("", False, share, share + 1, NameClass.AROUND, 5, 0, 0),
     ]
     with pytest.raises(IndexError):
         tree.next_marked(-1)
@@ -141,7 +141,7 @@ def test_marks_tell_tag_and_weights_of_what_stands_out(build: Callable[[str], Tr
 def test_what_says_something_is_found_where_it_has_paragraphs(build: Callable[[str], Tree]) -> None:
     asks = f"<div class=cookie-bar><p>{'We use them. ' * 10}</div>"
     tree = build(f"<div class=cookie-bar>OK?</div><div class=share>{'word ' * 20}</div>{asks}")
-    assert [marked[2] for marked in tree.saying(Verdict.CONSENT)] == tree.tags("div")[2:]
+    assert [marked[2] for marked in tree.saying(NameClass.CONSENT)] == tree.tags("div")[2:]
 
 
 def test_a_token_is_judged_again_as_it_was_judged_first(build: Callable[[str], Tree]) -> None:

@@ -14,8 +14,8 @@ from tests.unit.parsing.pages import TEXTS, fetched
 
 from forager.fetch.models import Fetched
 from forager.parsing import compiled
+from forager.parsing.byte_search import holds
 from forager.parsing.charset import utf8_surplus
-from forager.parsing.contains import holds
 from forager.parsing.page import read
 from forager.parsing.simhash import SHORT, simhash_in_python
 from forager.parsing.text import (
@@ -23,7 +23,7 @@ from forager.parsing.text import (
     first_words,
     first_words_in_python,
     squeeze,
-    weigh_in_python,
+    text_length_in_python,
 )
 from forager_playground import DEMO_SITES, make_sites
 
@@ -43,7 +43,7 @@ WRITABLE = ANY_TEXT.map(lambda text: text.encode("utf-8", "replace").decode())
 @given(WRITABLE)
 @settings(deadline=None)
 def test_texts_weigh_the_same(text: str) -> None:
-    assert _native.weigh(text) == weigh_in_python(text)
+    assert _native.weigh(text) == text_length_in_python(text)
     assert _native.squeeze(text) == squeeze(text)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forager.parsing import compiled
-from forager.parsing.names import Verdict
+from forager.parsing.class_names import NameClass
 from forager.parsing.python_tree import PythonTree
 from forager.parsing.tree import parse
 from forager.parsing.tree_types import Tree
@@ -157,7 +157,7 @@ def answers(tree: Tree) -> object:
         [tree.numbers(number, 12) for number in numbers],
         [(tree.above(number), tree.children(number), tree.next_marked(number)) for number in numbers],
         [tree.linked(number, 4, 0.5) for number in numbers],
-        [tree.saying(verdict) for verdict in Verdict if verdict],
+        [tree.saying(verdict) for verdict in NameClass if verdict],
     )
 
 

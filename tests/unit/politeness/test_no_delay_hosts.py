@@ -2,7 +2,7 @@
 
 import pytest
 
-from forager.politeness.no_delay_hosts import is_unpaced
+from forager.politeness.no_delay_hosts import has_no_delay
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ from forager.politeness.no_delay_hosts import is_unpaced
     ],
 )
 def test_by_name_or_address(domain: str, entries: list[str], unpaced: bool) -> None:
-    assert is_unpaced(domain, entries) is unpaced
+    assert has_no_delay(domain, entries) is unpaced
 
 
 def test_a_name_is_exempt_when_all_its_addresses_are() -> None:
-    assert is_unpaced("bench.example", ["127.0.0.0/8"], ["127.0.0.1", "127.0.0.2"])
-    assert not is_unpaced("bench.example", ["127.0.0.0/8"], ["127.0.0.1", "8.8.8.8"])
+    assert has_no_delay("bench.example", ["127.0.0.0/8"], ["127.0.0.1", "127.0.0.2"])
+    assert not has_no_delay("bench.example", ["127.0.0.0/8"], ["127.0.0.1", "8.8.8.8"])
 
 
 def test_an_address_is_judged_by_itself() -> None:
-    assert not is_unpaced("8.8.8.8", ["127.0.0.0/8"], ["127.0.0.1"])
+    assert not has_no_delay("8.8.8.8", ["127.0.0.0/8"], ["127.0.0.1"])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.politeness.pace import LONGEST_RETRY_AFTER_S, MOST_EXTRA_S, LatencyTracker, Throttle, first_wait_s
+from forager.politeness.throttle import LONGEST_RETRY_AFTER_S, MOST_EXTRA_S, LatencyTracker, Throttle, first_wait_s
 
 # Whole numbers, so that sums are exact.
 SECONDS = st.integers(0, 50).map(float)

@@ -20,14 +20,14 @@ from forager.errors import (
     VisitTimeoutError,
 )
 from forager.proxies import rotation as choose
-from forager.proxies.models import Passage, Proxy
-from forager.proxies.rotation import HOUR_S, MOST_FAILURES, MOST_FAILURES_TOGETHER, Member, Standing
+from forager.proxies.models import Proxy, ProxyResult
+from forager.proxies.rotation import HOUR_S, MOST_FAILURES, MOST_FAILURES_TOGETHER, Member, ProxyState
 
 
 def a_member(number: int = 1, **more: object) -> Member:
     names = {"country", "is_active", "failures", "hourly_cap", "hour_requests", "hour_ends_at", "unusable"}
     standing = {name: more.pop(f"proxy_{name}") for name in names if f"proxy_{name}" in more}
-    return Member(Standing(Proxy(number, "http", "proxy.example", 3128), **standing), **more)  # type: ignore[arg-type]
+    return Member(ProxyState(Proxy(number, "http", "proxy.example", 3128), **standing), **more)  # type: ignore[arg-type]
 
 
 def turns(
@@ -36,7 +36,7 @@ def turns(
     """Numbers of those whose turn it was; 0 where it was nobody's."""
     chosen = []
     for turn in range(1, count + 1):
-        member = choose.choose(members, now, spacing_s=spacing_s)
+        member = choose.select_proxy(members, now, spacing_s=spacing_s)
         chosen.append(member.standing.proxy.id if member else 0)
         if member:
             choose.take(member, turn, now)
@@ -86,14 +86,14 @@ def test_who_was_unused_for_longest_comes_first_and_priority_decides_among_equal
 )
 def test_who_does_not_work_never_comes(state: dict[str, object]) -> None:
     off, on = a_member(1, **state), a_member(2, proxy_country="DE")
-    assert choose.choose([off, on], 0.0, country="DE") is on
+    assert choose.select_proxy([off, on], 0.0, country="DE") is on
     assert choose.wait_s([off], 0.0, country="DE") is None
-    assert choose.choose([off], 0.0, country="DE") is None
+    assert choose.select_proxy([off], 0.0, country="DE") is None
 
 
 def test_a_failure_less_than_too_many_still_works() -> None:
     member = a_member(1, failures=MOST_FAILURES_TOGETHER - 1, proxy_failures=MOST_FAILURES - 1)
-    assert choose.choose([member], 0.0) is member
+    assert choose.select_proxy([member], 0.0) is member
 
 
 def test_a_spent_hour_is_waited_for_and_then_begins_anew() -> None:
@@ -107,7 +107,7 @@ def test_a_cap_is_one_for_all_domains_of_a_proxy() -> None:
     here = a_member(1, proxy_hourly_cap=1)
     there = Member(here.standing)
     choose.take(here, 1, 0.0)
-    assert choose.choose([there], 0.0) is None
+    assert choose.select_proxy([there], 0.0) is None
 
 
 @given(st.integers(1, 5), st.integers(1, 6), st.integers(1, 60), st.integers(1, 1500))
@@ -146,42 +146,42 @@ def test_a_pace_of_its_own_counts_from_the_last_use_also_of_a_predecessor() -> N
 @pytest.mark.parametrize(
     ("error", "passage"),
     [
-        (None, Passage.THROUGH),
-        (StatusError(403), Passage.THROUGH),
-        (StatusError(429, 10.0), Passage.THROUGH),
-        (StatusError(503), Passage.THROUGH),
-        (BadResponseError("x"), Passage.THROUGH),
-        (ProxyError("x"), Passage.BROKEN),
-        (ConnectError("x"), Passage.NOT_THROUGH),
-        (VisitTimeoutError("x"), Passage.NOT_THROUGH),
-        (TlsError("x"), Passage.NOT_THROUGH),
+        (None, ProxyResult.THROUGH),
+        (StatusError(403), ProxyResult.THROUGH),
+        (StatusError(429, 10.0), ProxyResult.THROUGH),
+        (StatusError(503), ProxyResult.THROUGH),
+        (BadResponseError("x"), ProxyResult.THROUGH),
+        (ProxyError("x"), ProxyResult.BROKEN),
+        (ConnectError("x"), ProxyResult.NOT_THROUGH),
+        (VisitTimeoutError("x"), ProxyResult.NOT_THROUGH),
+        (TlsError("x"), ProxyResult.NOT_THROUGH),
         (DnsError("x"), None),
         (AddressBlockedError("x"), None),
         (RobotsDeniedError("x"), None),
         (BrokenError("x"), None),
     ],
 )
-def test_what_a_visit_says_about_its_proxy(error: VisitError | None, passage: Passage | None) -> None:
+def test_what_a_visit_says_about_its_proxy(error: VisitError | None, passage: ProxyResult | None) -> None:
     assert choose.get_proxy_result(error) is passage
 
 
 def test_a_broken_proxy_is_off_after_ten_failures_wherever_it_was_used() -> None:
-    standing = Standing(Proxy(1, "http", "proxy.example", 3128))
+    standing = ProxyState(Proxy(1, "http", "proxy.example", 3128))
     domains = [Member(standing) for _ in range(5)]
     for turn in range(MOST_FAILURES):
         assert choose.works(domains[turn % 5])
-        choose.note(domains[turn % 5], Passage.BROKEN)
+        choose.note(domains[turn % 5], ProxyResult.BROKEN)
     assert not any(choose.works(member) for member in domains)
 
 
 def test_a_site_that_is_away_costs_the_pair_and_not_the_proxy() -> None:
-    standing = Standing(Proxy(1, "http", "proxy.example", 3128))
+    standing = ProxyState(Proxy(1, "http", "proxy.example", 3128))
     here, there = Member(standing), Member(standing)
     for _ in range(50):
-        choose.note(here, Passage.NOT_THROUGH)
+        choose.note(here, ProxyResult.NOT_THROUGH)
     assert not choose.works(here)
     assert choose.works(there)
-    choose.note(here, Passage.THROUGH)
+    choose.note(here, ProxyResult.THROUGH)
     assert choose.works(here)
 
 

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 
 from forager.config.cipher import PasswordCipher
-from forager.proxies.models import Passage, Proxy, ProxyUse
+from forager.proxies.models import Proxy, ProxyResult, ProxyUse
 from forager.proxies.pool import ProxyPool
 from forager.proxies.registry import ProxyRegistry
-from forager.proxies.rotation import Member, Standing
+from forager.proxies.rotation import Member, ProxyState
 from forager.proxies.store import EncryptedProxy, PoolRow, ProxyStateRow
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -34,9 +34,9 @@ def test_uses_are_handed_over_once() -> None:
     pool, _ = pool_of(a_row(7, domain=3))
     proxy = pool.take(0.0)
     assert proxy
-    pool.note(proxy, Passage.THROUGH, at=AT, response_time_ms=12)
+    pool.note(proxy, ProxyResult.THROUGH, at=AT, response_time_ms=12)
     pool.note(proxy, None, at=AT)
-    assert pool.take_pending() == (ProxyUse(3, 7, AT, Passage.THROUGH, 12, None),)
+    assert pool.take_pending() == (ProxyUse(3, 7, AT, ProxyResult.THROUGH, 12, None),)
     assert pool.take_pending() == ()
 
 
@@ -45,7 +45,7 @@ def test_what_one_domain_learns_about_a_proxy_the_others_know() -> None:
     pools = roster.open_pools([a_row(1, domain=1), a_row(1, domain=2), a_row(1, domain=3)], 0.0)
     for domain in (1, 2):
         for _ in range(5):
-            pools[domain].note(Proxy(1, "http", "x", 1), Passage.BROKEN, at=AT)
+            pools[domain].note(Proxy(1, "http", "x", 1), ProxyResult.BROKEN, at=AT)
     assert pools[3].wait_s(0.0) is None
     assert "switched off or failing" in pools[3].exhausted_reason()
 
@@ -96,7 +96,7 @@ def test_what_is_not_written_yet_counts_for_the_hour() -> None:
 
 
 def test_a_password_that_cannot_be_opened_makes_one_proxy_unusable_and_says_so() -> None:
-    sealed = PasswordCipher([KEY]).seal("secret")
+    sealed = PasswordCipher([KEY]).encrypt("secret")
     pool, _ = pool_of(a_row(1, account=("user", sealed)))
     assert pool.take(0.0) is None
     assert "proxy 1 (http://10.0.0.1:3128) cannot be read because no secret_key is set" in pool.exhausted_reason()
@@ -109,6 +109,6 @@ def test_a_password_that_cannot_be_opened_makes_one_proxy_unusable_and_says_so()
 
 
 def test_a_use_of_a_proxy_that_left_the_pool_is_still_noted() -> None:
-    pool = ProxyPool(1, [Member(Standing(Proxy(1, "http", "x", 1)))])
-    pool.note(Proxy(2, "http", "y", 1), Passage.BROKEN, at=AT, error="gone")
+    pool = ProxyPool(1, [Member(ProxyState(Proxy(1, "http", "x", 1)))])
+    pool.note(Proxy(2, "http", "y", 1), ProxyResult.BROKEN, at=AT, error="gone")
     assert [use.proxy_id for use in pool.take_pending()] == [2]

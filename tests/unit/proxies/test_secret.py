@@ -16,29 +16,29 @@ KEY, OTHER = "8f2c1de07b94a6350d7ecb15f93a42e8", "c41b0e7a9d5286f3e70b18d4a6f25c
 
 @given(st.text(max_size=255))
 def test_what_is_sealed_can_be_opened_and_is_not_in_the_clear(password: str) -> None:
-    sealed = PasswordCipher([KEY]).seal(password)
+    sealed = PasswordCipher([KEY]).encrypt(password)
     assert PasswordCipher([KEY]).open(sealed, "proxy 1") == password
     assert len(password) < 4 or password not in sealed
 
 
 def test_the_same_password_never_looks_the_same() -> None:
-    assert PasswordCipher([KEY]).seal("secret") != PasswordCipher([KEY]).seal("secret")
+    assert PasswordCipher([KEY]).encrypt("secret") != PasswordCipher([KEY]).encrypt("secret")
 
 
 def test_another_key_does_not_open_it() -> None:
     with pytest.raises(ConfigurationError, match="proxy 7 cannot be read with the secret_key that is set"):
-        PasswordCipher([OTHER]).open(PasswordCipher([KEY]).seal("secret"), "proxy 7")
+        PasswordCipher([OTHER]).open(PasswordCipher([KEY]).encrypt("secret"), "proxy 7")
 
 
 def test_without_a_key_nothing_is_sealed_or_opened() -> None:
     with pytest.raises(ConfigurationError, match="no secret_key is set: set FORAGER_SECRET_KEY"):
-        PasswordCipher([]).seal("secret")
+        PasswordCipher([]).encrypt("secret")
     with pytest.raises(ConfigurationError, match="proxy 7 cannot be read because no secret_key is set"):
-        PasswordCipher([]).open(PasswordCipher([KEY]).seal("secret"), "proxy 7")
+        PasswordCipher([]).open(PasswordCipher([KEY]).encrypt("secret"), "proxy 7")
 
 
 def test_a_key_is_replaced_in_three_steps() -> None:
-    sealed = PasswordCipher([KEY]).seal("secret")
+    sealed = PasswordCipher([KEY]).encrypt("secret")
     both = PasswordCipher([OTHER, KEY])
     assert both.open(sealed, "proxy 1") == "secret"
     resealed = both.rotate_secret(sealed, "proxy 1")
@@ -48,7 +48,7 @@ def test_a_key_is_replaced_in_three_steps() -> None:
 
 
 def test_a_damaged_password_is_refused() -> None:
-    sealed = PasswordCipher([KEY]).seal("secret")
+    sealed = PasswordCipher([KEY]).encrypt("secret")
     with pytest.raises(ConfigurationError):
         PasswordCipher([KEY]).open(sealed[:-4] + "AAAA", "proxy 1")
 

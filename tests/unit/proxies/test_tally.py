@@ -6,15 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.proxies.models import Passage, Proxy, ProxyUse
-from forager.proxies.rotation import Member, Standing, note
-from forager.proxies.tally import by_pair, by_proxy, columns
+from forager.proxies.counters import by_pair, by_proxy, columns
+from forager.proxies.models import Proxy, ProxyResult, ProxyUse
+from forager.proxies.rotation import Member, ProxyState, note
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-PASSAGES = st.lists(st.tuples(st.sampled_from(Passage), st.integers(0, 60_000) | st.none()), min_size=1, max_size=30)
+PASSAGES = st.lists(
+    st.tuples(st.sampled_from(ProxyResult), st.integers(0, 60_000) | st.none()), min_size=1, max_size=30
+)
 
 
-def uses_of(passages: list[tuple[Passage, int | None]]) -> list[ProxyUse]:
+def uses_of(passages: list[tuple[ProxyResult, int | None]]) -> list[ProxyUse]:
     return [
         ProxyUse(1, 2, AT + timedelta(seconds=second), passage, ms, f"error {second}")
         for second, (passage, ms) in enumerate(passages)
@@ -23,9 +25,9 @@ def uses_of(passages: list[tuple[Passage, int | None]]) -> list[ProxyUse]:
 
 @given(PASSAGES, st.integers(0, 9), st.floats(0, 1000) | st.none())
 def test_a_tally_says_what_one_use_after_the_other_would(
-    passages: list[tuple[Passage, int | None]], failures: int, average_ms: float | None
+    passages: list[tuple[ProxyResult, int | None]], failures: int, average_ms: float | None
 ) -> None:
-    member = Member(Standing(Proxy(2, "http", "x", 1), failures=failures), failures=failures, average_ms=average_ms)
+    member = Member(ProxyState(Proxy(2, "http", "x", 1), failures=failures), failures=failures, average_ms=average_ms)
     for passage, ms in passages:
         note(member, passage, ms)
     pair, proxy = by_pair(uses_of(passages))[1, 2], by_proxy(uses_of(passages))[2]
@@ -38,7 +40,7 @@ def test_a_tally_says_what_one_use_after_the_other_would(
 
 
 def test_moments_and_the_last_error() -> None:
-    passages = [(Passage.THROUGH, 5), (Passage.BROKEN, None), (Passage.NOT_THROUGH, None)]
+    passages = [(ProxyResult.THROUGH, 5), (ProxyResult.BROKEN, None), (ProxyResult.NOT_THROUGH, None)]
     pair, proxy = by_pair(uses_of(passages))[1, 2], by_proxy(uses_of(passages))[2]
     assert (pair.last_success_at, pair.last_failure_at, pair.last_error) == (AT, AT + timedelta(seconds=2), "error 2")
     assert (proxy.last_failure_at, proxy.last_error) == (AT + timedelta(seconds=1), "error 1")
@@ -46,7 +48,7 @@ def test_moments_and_the_last_error() -> None:
 
 
 def test_tallies_come_in_the_order_rows_are_locked_in() -> None:
-    uses = [ProxyUse(domain, proxy, AT, Passage.THROUGH) for domain in (3, 1, 2) for proxy in (9, 8)]
+    uses = [ProxyUse(domain, proxy, AT, ProxyResult.THROUGH) for domain in (3, 1, 2) for proxy in (9, 8)]
     assert list(by_proxy(uses)) == [8, 9]
     assert list(by_pair(uses)) == [(1, 8), (1, 9), (2, 8), (2, 9), (3, 8), (3, 9)]
     assert len(columns(by_pair(uses).values())) == 11

@@ -11,7 +11,7 @@ from tests.unit.engine.scripted import Answer, ScriptedClient
 from forager import errors
 from forager.domains.store import RobotsCopy
 from forager.robots import rules as robots
-from forager.robots.fetch import MOST_REDIRECTS, MOST_SITEMAPS, UNREACHABLE_TTL_S, ask_robots
+from forager.robots.fetch import MOST_REDIRECTS, MOST_SITEMAPS, UNREACHABLE_TTL_S, fetch_robots
 
 ORIGIN = "http://a.example"
 ROBOTS = f"{ORIGIN}/robots.txt"
@@ -27,7 +27,7 @@ async def ask(client: ScriptedClient) -> tuple[RobotsCopy, int]:
         turns += 1
         yield lambda: None
 
-    copy = await ask_robots(client, 7, ORIGIN, ttl_s=60.0, turn=turn, waits_s=(0.0, 0.0))
+    copy = await fetch_robots(client, 7, ORIGIN, ttl_s=60.0, turn=turn, waits_s=(0.0, 0.0))
     return copy, turns
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from forager.robots.parser import LONGEST_DELAY_S, MAX_BYTES
-from forager.robots.rules import Robots, Verdict, parse, policy_for, trusted_s
+from forager.robots.rules import Robots, RobotsDecision, parse, policy_for, trusted_s
 
 VECTORS = tomllib.loads(Path(__file__).with_name("robots_vectors.toml").read_text(encoding="utf-8"))["vector"]
 QUESTIONS = [
@@ -50,14 +50,14 @@ def test_path_and_query_are_taken_from_any_url(url: str, allowed: bool) -> None:
 def test_a_verdict_names_the_line_that_gave_it() -> None:
     robots = parse("# hello\r\nUser-agent: *\r\n\r\nDisalow: /private/\xfcber # keep out\r\nAllow: /\r\n")
     verdict = robots.verdict("Forager", "https://site.example/private/%C3%BCber")
-    assert verdict == Verdict(allowed=False, rule="Disallow: /private/über", line=4, group="*")
-    assert robots.verdict("Forager", "https://site.example/x") == Verdict(True, "Allow: /", 5, "*")
+    assert verdict == RobotsDecision(allowed=False, rule="Disallow: /private/über", line=4, group="*")
+    assert robots.verdict("Forager", "https://site.example/x") == RobotsDecision(True, "Allow: /", 5, "*")
 
 
 def test_without_a_matching_rule_the_verdict_names_the_group() -> None:
     robots = parse("User-agent: Forager\nDisallow: /private\n")
-    assert robots.verdict("Forager/1.0", "https://site.example/") == Verdict(True, group="forager")
-    assert robots.verdict("Other", "https://site.example/private") == Verdict(True)
+    assert robots.verdict("Forager/1.0", "https://site.example/") == RobotsDecision(True, group="forager")
+    assert robots.verdict("Other", "https://site.example/private") == RobotsDecision(True)
 
 
 def test_a_rule_is_shown_without_control_characters_and_not_endless() -> None:

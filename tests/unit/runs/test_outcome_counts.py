@@ -1,10 +1,10 @@
 from forager.frontier.models import OutcomeKind
-from forager.runs.commands.outcome_counts import tally
+from forager.runs.commands.outcome_counts import count_by_label
 from forager.runs.models import OutcomeCount
 
 
 def test_outcomes_are_grouped_as_people_count_them() -> None:
-    groups = tally(
+    groups = count_by_label(
         [
             OutcomeCount("success", "200", 5, 0, 0),
             OutcomeCount("success", "204", 1, 0, 0),
@@ -26,4 +26,4 @@ def test_outcomes_are_grouped_as_people_count_them() -> None:
 
 def test_every_outcome_has_a_word() -> None:
     for kind in OutcomeKind:
-        assert tally([OutcomeCount(kind.value, "503", 1, 0, 0)])[0].label
+        assert count_by_label([OutcomeCount(kind.value, "503", 1, 0, 0)])[0].label

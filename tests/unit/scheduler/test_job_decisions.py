@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import forager
 from forager.domains.cooldown import Adaptive
-from forager.domains.portions import portions
+from forager.domains.portions import batch_by_pages
 from forager.frontier.jobs import requests_per_day
 from forager.runtime.schedule import JOBS
 from forager.stats.days import Days, days_to_roll_up
@@ -25,7 +25,7 @@ class Site:
 
 @given(st.lists(st.integers(0, 50).map(Site)), st.integers(1, 60), st.integers(1, 10))
 def test_portions_keep_the_order_and_the_limits(sites: list[Site], most_pages: int, most_domains: int) -> None:
-    found = list(portions(sites, most_pages=most_pages, most_domains=most_domains))
+    found = list(batch_by_pages(sites, most_pages=most_pages, most_domains=most_domains))
     assert [site for portion in found for site in portion] == sites
     assert all(len(portion) <= most_domains for portion in found)
     assert all(len(portion) == 1 or sum(site.pages for site in portion) <= most_pages for portion in found)
@@ -33,7 +33,7 @@ def test_portions_keep_the_order_and_the_limits(sites: list[Site], most_pages: i
 
 def test_portions_are_as_large_as_they_may_be() -> None:
     sites = [Site(3), Site(3), Site(9), Site(1), Site(1)]
-    found = portions(sites, most_pages=6, most_domains=10)
+    found = batch_by_pages(sites, most_pages=6, most_domains=10)
     assert [[site.pages for site in portion] for portion in found] == [[3, 3], [9], [1, 1]]
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.search.near_duplicates import NEAR_BITS, bands, distance, group
+from forager.search.near_duplicates import NEAR_BITS, distance, group, split_simhash
 
 HASHES = st.integers(-(1 << 63), (1 << 63) - 1)
 
@@ -19,14 +19,14 @@ def flip(simhash: int, *bits: int) -> int:
 def test_whatever_is_near_shares_a_band(simhash: int, bits: set[int]) -> None:
     other = flip(simhash, *bits)
     assert distance(simhash, other) == len(bits)
-    assert set(bands(simhash)) & set(bands(other))
+    assert set(split_simhash(simhash)) & set(split_simhash(other))
     assert group({1: simhash, 2: other}) == {1: 1, 2: 1}
 
 
 @given(HASHES)
 def test_bands_fit_the_database_and_tell_their_place(simhash: int) -> None:
-    assert [band >> 16 for band in bands(simhash)] == [0, 1, 2, 3]
-    assert all(0 <= band < 1 << 18 for band in bands(simhash))
+    assert [band >> 16 for band in split_simhash(simhash)] == [0, 1, 2, 3]
+    assert all(0 <= band < 1 << 18 for band in split_simhash(simhash))
 
 
 def test_the_first_leads_and_the_nearest_leader_is_followed() -> None:

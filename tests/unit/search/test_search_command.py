@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from forager.search.commands.search import lay_out, sentences
+from forager.search.commands.search import render_hits, summarize
 from forager.search.models import Hit, HitPage, Marked
-from forager.search.service import Answer
+from forager.search.service import SearchResult
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 HIT = Hit(
@@ -22,7 +22,7 @@ HIT = Hit(
 
 
 def lines(width: int | None) -> list[str]:
-    return [line.plain for line in lay_out(HitPage([HIT]), NOW, width)]
+    return [line.plain for line in render_hits(HitPage([HIT]), NOW, width)]
 
 
 def test_everything_fits_eighty_columns() -> None:
@@ -39,24 +39,30 @@ def test_crawled_text_cannot_steer_the_terminal() -> None:
 
 
 def test_matches_are_marked() -> None:
-    title = next(lay_out(HitPage([HIT]), NOW, 80))
+    title = next(render_hits(HitPage([HIT]), NOW, 80))
     assert [title.plain[span.start : span.end] for span in title.spans if "yellow" in str(span.style)] == ["kettle"]
 
 
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (Answer(HitPage(is_empty_query=True)), "at least one word"),
-        (Answer(HitPage()), "No page was found for tea."),
-        (Answer(HitPage([HIT], 3), "teas", is_corrected=True), "No page was found for tea. These have teas: 3 pages."),
-        (Answer(HitPage([HIT], 1), "teas"), "Did you mean teas?"),
-        (Answer(HitPage([HIT], 480_000, is_estimate=True)), "about 480,000 pages"),
-        (Answer(HitPage([HIT], 9000, is_estimate=True, looked_at=1000)), "The likeliest 1,000 were ranked and counted"),
-        (Answer(HitPage(is_estimate=True, looked_at=5000)), "None of the likeliest 5,000 pages for tea has it."),
-        (Answer(HitPage([HIT], 2, facets={"language": {"en": 1, "de": 1}})), "2 pages; en 1, de 1"),
-        (Answer(HitPage([HIT], 2, next_after="7-1")), "--after 7-1"),
-        (Answer(HitPage([HIT], 2), waiting=9000), "9,000 pages read lately cannot be found yet"),
+        (SearchResult(HitPage(is_empty_query=True)), "at least one word"),
+        (SearchResult(HitPage()), "No page was found for tea."),
+        (
+            SearchResult(HitPage([HIT], 3), "teas", is_corrected=True),
+            "No page was found for tea. These have teas: 3 pages.",
+        ),
+        (SearchResult(HitPage([HIT], 1), "teas"), "Did you mean teas?"),
+        (SearchResult(HitPage([HIT], 480_000, is_estimate=True)), "about 480,000 pages"),
+        (
+            SearchResult(HitPage([HIT], 9000, is_estimate=True, looked_at=1000)),
+            "The likeliest 1,000 were ranked and counted",
+        ),
+        (SearchResult(HitPage(is_estimate=True, looked_at=5000)), "None of the likeliest 5,000 pages for tea has it."),
+        (SearchResult(HitPage([HIT], 2, facets={"language": {"en": 1, "de": 1}})), "2 pages; en 1, de 1"),
+        (SearchResult(HitPage([HIT], 2, next_after="7-1")), "--after 7-1"),
+        (SearchResult(HitPage([HIT], 2), waiting=9000), "9,000 pages read lately cannot be found yet"),
     ],
 )
-def test_what_is_said(answer: Answer, said: str) -> None:
-    assert said in "\n".join(sentences(answer, "tea"))
+def test_what_is_said(answer: SearchResult, said: str) -> None:
+    assert said in "\n".join(summarize(answer, "tea"))

@@ -40,7 +40,7 @@ def test_what_is_typed_is_understood(text: str, groups: list[list[str]], unwante
 
 def test_ten_thousand_words_are_cut_and_it_says_so() -> None:
     found = parse(" ".join(f"word{n}" for n in range(10_000)))
-    assert len(found.leaves) == MOST_WORDS
+    assert len(found.terms) == MOST_WORDS
     assert found.is_cut
     assert not parse("word").is_cut
 
@@ -48,10 +48,10 @@ def test_ten_thousand_words_are_cut_and_it_says_so() -> None:
 @given(st.text(max_size=3000) | st.text(alphabet="\"-|OR \0\\'ab", max_size=300))
 def test_any_text_is_a_small_query(text: str) -> None:
     found = parse(text)
-    assert sum(len(leaf.text.split()) for leaf in found.leaves) <= MOST_WORDS
-    assert all(len(word) <= LONGEST_WORD for leaf in found.leaves for word in leaf.text.split())
-    assert "\0" not in "".join(leaf.text for leaf in found.leaves)
-    "".join(leaf.text for leaf in found.leaves).encode()
+    assert sum(len(leaf.text.split()) for leaf in found.terms) <= MOST_WORDS
+    assert all(len(word) <= LONGEST_WORD for leaf in found.terms for word in leaf.text.split())
+    assert "\0" not in "".join(leaf.text for leaf in found.terms)
+    "".join(leaf.text for leaf in found.terms).encode()
     assert all(group for group in found.groups)
 
 

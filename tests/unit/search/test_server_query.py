@@ -55,7 +55,7 @@ def test_a_configuration_in_which_nothing_is_left_finds_nothing() -> None:
 
 def test_words_in_a_row_keep_their_gaps_and_unwanted_ones_are_left_out() -> None:
     wanted = parse('"red the kettle" -"blue pot"')
-    found = match(wanted, {"english": {leaf: LexemePositions(["red", "kettl"], [1, 3]) for leaf in wanted.leaves}})
+    found = match(wanted, {"english": {leaf: LexemePositions(["red", "kettl"], [1, 3]) for leaf in wanted.terms}})
     assert found is not None
     assert found["bool"]["must"][0]["bool"]["must"] == [{"match_phrase": {"words": {"query": "red _ kettl"}}}]
     assert found["bool"]["must_not"] == [{"match_phrase": {"words": {"query": "red _ kettl"}}}]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.search.spelling import choose, distance, fold, lookup_marks, near_marks, replace, words_of
+from forager.search.spelling import distance, fold, lookup_marks, near_marks, replace, select_best, words_of
 
 LETTERS = st.text(alphabet="abcdefghij", min_size=5, max_size=12)
 
@@ -16,25 +16,25 @@ def is_found(typed: str, known: str) -> bool:
 @pytest.mark.parametrize("typed", ["ketle", "keettle", "kettel", "kattle", "ketttle", "ekttle", "kettl", "kettlee"])
 def test_one_slip_is_found_and_corrected(typed: str) -> None:
     assert is_found(typed, "kettle")
-    assert choose(typed, [("kettle", 5), ("settle", 9), ("nettle", 1)]) == "kettle"
+    assert select_best(typed, [("kettle", 5), ("settle", 9), ("nettle", 1)]) == "kettle"
 
 
 def test_accents_do_not_count() -> None:
     assert is_found("cafe", "café")
-    assert choose("cafe", [("café", 1), ("cafes", 100)]) == "café"
+    assert select_best("cafe", [("café", 1), ("cafes", 100)]) == "café"
     assert fold("façade") == "facade"
 
 
 def test_the_more_frequent_of_two_equally_near_words_is_taken() -> None:
-    assert choose("xable", [("table", 3), ("cable", 900)]) == "cable"
+    assert select_best("xable", [("table", 3), ("cable", 900)]) == "cable"
 
 
 def test_short_words_are_left_alone() -> None:
-    assert choose("tee", [("tea", 100)]) is None
+    assert select_best("tee", [("tea", 100)]) is None
 
 
 def test_a_word_is_no_correction_of_itself() -> None:
-    assert choose("kettle", [("kettle", 5)]) is None
+    assert select_best("kettle", [("kettle", 5)]) is None
 
 
 @given(LETTERS, st.data())

@@ -1,12 +1,12 @@
 """What is told about lists of seeds."""
 
-from forager.seeds.commands.report import Meter, as_documents, bad_lines, sum_up
-from forager.seeds.found import BadLine, Seed, Tally
+from forager.seeds.commands.report import SeedProgress, as_documents, bad_lines, sum_up
+from forager.seeds.found import BadLine, ReadCounts, Seed
 from forager.seeds.service import Loaded
 
 
-def a_tally(good: int, bad: int, unit: str = "line") -> Tally:
-    tally = Tally("top.csv", unit)
+def a_tally(good: int, bad: int, unit: str = "line") -> ReadCounts:
+    tally = ReadCounts("top.csv", unit)
     for number in range(1, bad + 1):
         tally.take(BadLine(number, f"no \x1b[31m{number}."))
     for _ in range(good):
@@ -42,7 +42,7 @@ def test_documents_for_a_program() -> None:
 
 def test_a_line_per_ten_seconds_is_enough() -> None:
     now = [100.0]
-    meter = Meter(lambda: now[0])
+    meter = SeedProgress(lambda: now[0])
     said = []
     for second in range(40):
         now[0] = 100.0 + second

@@ -6,7 +6,7 @@ from tests.builders import a_success, a_target
 
 from forager.errors import ConnectError, StatusError
 from forager.frontier.models import Outcome, OutcomeKind
-from forager.stats.counters import CODES, LATENCY_LABELS, LATENCY_S, SIZE_LABELS, Tally, count_batch
+from forager.stats.counters import CODES, LATENCY_LABELS, LATENCY_S, SIZE_LABELS, CounterMap, count_batch
 
 
 def count(
@@ -55,7 +55,7 @@ def test_a_status_code_from_the_web_makes_no_label_of_its_own(code: int) -> None
 
 @given(st.floats(0, 1e6), st.integers(1, 5000))
 def test_every_time_and_size_has_a_bucket_that_holds_it(seconds: float, pages: int) -> None:
-    tally = Tally()
+    tally = CounterMap()
     tally.time("fetch", seconds)
     tally.size(pages)
     [bucket] = [label for metric, label in tally.amounts if metric == "fetch_s"]
@@ -72,7 +72,7 @@ def test_every_time_and_size_has_a_bucket_that_holds_it(seconds: float, pages: i
 def test_what_was_written_is_forgotten_and_what_came_meanwhile_stays(
     before: list[tuple[str, int]], meanwhile: list[tuple[str, int]]
 ) -> None:
-    tally, alone = Tally(), Tally()
+    tally, alone = CounterMap(), CounterMap()
     for metric, amount in before:
         tally.add(metric, amount=amount)
     told = tally.copy()
@@ -84,7 +84,7 @@ def test_what_was_written_is_forgotten_and_what_came_meanwhile_stays(
 
 
 def test_rows_come_in_the_order_of_their_keys() -> None:
-    tally = Tally()
+    tally = CounterMap()
     for metric in ("b", "a"):
         tally.add(metric, "y")
         tally.add(metric, "x")

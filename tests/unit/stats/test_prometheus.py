@@ -14,7 +14,7 @@ from forager.alerts.service import list_rules
 from forager.stats.counters import LATENCY_LABELS
 from forager.stats.overview import METRICS
 from forager.stats.routes.prometheus import COUNTERS, Snapshot, families, render
-from forager.stats.series import JobAge, Number
+from forager.stats.series import JobTimes, Number
 
 ROOT = Path(__file__).parents[3]
 SEVEN = {
@@ -46,7 +46,7 @@ def a_snapshot(**more: Any) -> Snapshot:
         "recent": [Number("visits", "success", 90)],
         "recent_s": 90.0,
         "lately": [Number("visits", "success", 3), Number("visits", "failed", 1)],
-        "duties": [JobAge("score", 3600, 12.0, False, -5.0), JobAge("broken", 60, 5.0, True, 100.0)],
+        "duties": [JobTimes("score", 3600, 12.0, False, -5.0), JobTimes("broken", 60, 5.0, True, 100.0)],
         "domains": [
             {
                 "name": 'a"b\\c\n.example',

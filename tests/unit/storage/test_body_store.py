@@ -13,7 +13,7 @@ from tests.unit.storage.test_warc import AT, a_past, an_answer
 
 from forager.errors import StoreError
 from forager.fetch.models import Fetched
-from forager.storage.body_store import BodyStore, open_shelf
+from forager.storage.body_store import BodyStore, open_store
 from forager.storage.local import LocalLocation
 
 PAGE = a_fetched(200, b"<p>a page", content_type="text/html")
@@ -21,7 +21,7 @@ PAGE = a_fetched(200, b"<p>a page", content_type="text/html")
 
 @pytest.fixture
 def body_store(tmp_path: Path) -> Iterator[BodyStore]:
-    with open_shelf(tmp_path) as opened:
+    with open_store(tmp_path) as opened:
         yield opened
 
 
@@ -93,7 +93,7 @@ def full_home(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_loses_bodies_and_nothing_else(full_home: Path, policy: str) -> None:
     """What is stored is good, what is lost says why, and when there is room again it goes on."""
     ballast = full_home / "ballast"
-    with open_shelf(full_home) as body_store:
+    with open_store(full_home) as body_store:
         first = body_store.pack(policy, PAGE, None, AT)
         assert first is not None
         (stored,) = body_store.store([first])
@@ -108,7 +108,7 @@ def test_a_full_disk_loses_bodies_and_nothing_else(full_home: Path, policy: str)
         assert again.what == "stored"
         for ref in (stored.ref, again.ref):
             assert body_store.load(ref or "", PAGE.url).body
-    with open_shelf(full_home) as body_store:
+    with open_store(full_home) as body_store:
         assert body_store.load(stored.ref or "", PAGE.url).body == PAGE.body
 
 

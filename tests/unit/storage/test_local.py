@@ -85,7 +85,7 @@ def test_a_killed_writers_files_are_tidied_up_later(place: LocalLocation, root: 
     left.write_bytes(b"half")
     fresh.write_bytes(b"half")
     os.utime(left, (0, 0))
-    assert place.tidy() == 1
+    assert place.remove_stale() == 1
     assert files_of(root) == [KEY, "tmp/2-b-0"]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from forager import clock
-from forager.storage.usage import Table, recommend
+from forager.storage.usage import Table, list_hints
 
 
 def a_table(**known: Any) -> Table:
@@ -29,7 +29,7 @@ def a_table(**known: Any) -> Table:
     ],
 )
 def test_only_what_helps_is_said(known: dict[str, Any], said: list[str]) -> None:
-    advice = list(recommend(a_table(**known)))
+    advice = list(list_hints(a_table(**known)))
     assert len(advice) == len(said)
     assert all(part in line for part, line in zip(said, advice, strict=True))
     assert all(line.startswith("pages: ") and "forager schedule run --once vacuum" in line for line in advice)

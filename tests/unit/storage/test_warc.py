@@ -18,7 +18,7 @@ from forager.errors import StoreError
 from forager.fetch.models import Fetched, RawHeads
 from forager.frontier.models import Past
 from forager.storage import warc_record
-from forager.storage.body_store import BodyStore, open_shelf
+from forager.storage.body_store import BodyStore, open_store
 from forager.storage.cdxj import index_line, surt
 from forager.storage.warc_file import repair_all
 
@@ -34,7 +34,7 @@ def an_answer(body: bytes = b"a page", url: str = "http://a.example/", status_co
 
 @pytest.fixture
 def body_store(tmp_path: Path) -> Iterator[BodyStore]:
-    with open_shelf(tmp_path, user_agent="Forager/test") as opened:
+    with open_store(tmp_path, user_agent="Forager/test") as opened:
         yield opened
 
 
@@ -116,7 +116,7 @@ def test_an_answer_that_nothing_has_changed_is_a_revisit(tmp_path: Path) -> None
     """Also of another worker's record, and through a chain of them: each leads to the one that has the body."""
     ref: str | None = None
     for number in range(3):
-        with open_shelf(tmp_path) as body_store:
+        with open_store(tmp_path) as body_store:
             past = a_past(ref) if number else None
             ref = keep(
                 body_store, an_answer(b"" if number else b"page", status_code=304 if number else 200), past=past
@@ -125,15 +125,15 @@ def test_an_answer_that_nothing_has_changed_is_a_revisit(tmp_path: Path) -> None
     *_, (kind, fields, http, _) = records_of(Path(tmp_path, "bodies/warc", ref.split(":")[1]))
     assert (kind, http.get_statuscode()) == ("revisit", "304")
     assert fields.get_header("WARC-Profile") == warc_record.NOT_MODIFIED
-    with open_shelf(tmp_path) as body_store:
+    with open_store(tmp_path) as body_store:
         loaded = body_store.load(ref, "")
     assert (loaded.status_code, loaded.body) == (200, b"page")
 
 
 def test_a_page_that_came_again_unchanged_is_a_revisit_of_an_older_file(tmp_path: Path) -> None:
-    with open_shelf(tmp_path) as body_store:
+    with open_store(tmp_path) as body_store:
         (first,) = keep(body_store, an_answer(b"page"))
-    with open_shelf(tmp_path) as body_store:
+    with open_store(tmp_path) as body_store:
         (again,) = keep(body_store, an_answer(b"page"), past=a_past(first))
         (other,) = keep(body_store, an_answer(b"new page"), past=a_past(again))
         assert [body_store.load(ref or "", "").body for ref in (first, again, other)] == [b"page", b"page", b"new page"]
@@ -155,7 +155,7 @@ def test_redirects_are_archived_and_no_task_refers_to_them(body_store: BodyStore
 def test_files_are_rolled_by_size_and_by_age(tmp_path: Path) -> None:
     for limits in ({"warc_bytes": 1}, {"warc_age_s": 1e-9}):
         home = tmp_path / next(iter(limits))
-        with open_shelf(home, **limits) as body_store:
+        with open_store(home, **limits) as body_store:
             refs = [keep(body_store, an_answer(os.urandom(20)))[0] for _ in range(3)]
             assert [len(body_store.load(ref or "", "").body) for ref in refs] == [20] * 3
         assert len(files_of(home)) == 3
@@ -168,8 +168,8 @@ WRITER = """
 import sys
 from pathlib import Path
 from tests.unit.storage.test_warc import an_answer, keep
-from forager.storage.body_store import open_shelf
-with open_shelf(Path(sys.argv[1])) as shelf:
+from forager.storage.body_store import open_store
+with open_store(Path(sys.argv[1])) as shelf:
     for number in range(10**9):
         refs = keep(shelf, *(an_answer(b"page %d %d" % (number, other) * 500) for other in range(5)))
         print(*refs, flush=True)
@@ -187,7 +187,7 @@ def test_a_killed_writer_leaves_whole_records(tmp_path: Path) -> None:
     (torn,) = files_of(tmp_path, ".open")
     with torn.open("ab") as stream:
         stream.write(torn.read_bytes()[:700])  # whatever was under way
-    with open_shelf(tmp_path) as body_store:
+    with open_store(tmp_path) as body_store:
         assert not files_of(tmp_path, ".open")
         (path,) = files_of(tmp_path)
         responses = [record for record in records_of(path) if record[0] == "response"]
@@ -218,7 +218,7 @@ def assert_indexed(path: Path) -> None:
 
 @pytest.mark.parametrize("cut", [1, 9, 40, 300])
 def test_a_file_cut_anywhere_keeps_what_is_whole(tmp_path: Path, cut: int) -> None:
-    body_store = open_shelf(tmp_path).__enter__()
+    body_store = open_store(tmp_path).__enter__()
     keep(body_store, *(an_answer(os.urandom(100)) for _ in range(5)))
     body_store._desk._drop()  # as a kill leaves it
     (torn,) = files_of(tmp_path, ".open")
@@ -233,15 +233,15 @@ def test_a_file_without_a_whole_record_is_no_file(tmp_path: Path) -> None:
     folder = tmp_path / "bodies/warc"
     folder.mkdir(parents=True)
     (folder / "forager-1-a.warc.gz.open").write_bytes(b"\x1f\x8b half of a first record")
-    with open_shelf(tmp_path):
+    with open_store(tmp_path):
         pass
     assert list(folder.iterdir()) == []
 
 
 def test_a_living_writers_file_is_left_alone(tmp_path: Path) -> None:
-    with open_shelf(tmp_path) as body_store:
+    with open_store(tmp_path) as body_store:
         (ref,) = keep(body_store, an_answer(b"page"))
-        with open_shelf(tmp_path) as other:
+        with open_store(tmp_path) as other:
             assert len(files_of(tmp_path, ".open")) == 1
             assert other.load(ref or "", "").body == b"page"
             keep(other, an_answer(b"other"))
@@ -252,12 +252,12 @@ def test_a_living_writers_file_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_without_an_index_it_is_made_anew(tmp_path: Path) -> None:
-    body_store = open_shelf(tmp_path).__enter__()
+    body_store = open_store(tmp_path).__enter__()
     keep(body_store, an_answer(b"1"), an_answer(b"2"))
     body_store._desk._drop()
     (index,) = files_of(tmp_path, ".cdxj")
     index.unlink()
-    with open_shelf(tmp_path):
+    with open_store(tmp_path):
         assert_indexed(files_of(tmp_path)[0])
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forager.errors import BadUrlError
 from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
-from forager.urls.resolve import resolve_link, resolve_links, why_dropped
+from forager.urls.resolve import get_drop_reason, resolve_link, resolve_links
 
 BASE = "https://shop.example/a/b.html?x=1"
 
@@ -99,7 +99,7 @@ def test_a_base_with_userinfo_or_root_dot_leaks_neither() -> None:
 )
 def test_a_dropped_link_has_a_reason(href: str, reason: str) -> None:
     assert resolve_links(BASE, [href]) == [None]
-    assert why_dropped(href) == reason
+    assert get_drop_reason(href) == reason
 
 
 LETTERS = [*"abZ09-_.~!$&()*+,;=:@/?#%'\"\\ |^[]{}<>`é。\t\n\x00\ud800"]

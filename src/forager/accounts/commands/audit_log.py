@@ -8,8 +8,8 @@ from forager import clock
 from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home, Limit
-from forager.cli.start import ask, begin
-from forager.cli.table import Cell, prose
+from forager.cli.start import begin, run_query
+from forager.cli.table import Cell, text_column
 
 Row = dict[str, Any]
 
@@ -32,7 +32,7 @@ def show_log(
     from forager.cli.durations import parse_past_time
 
     begun = parse_past_time(since, clock.now()) if since is not None else None
-    rows = ask(
+    rows = run_query(
         begin(home=home),
         "audit",
         lambda conn: read(conn, who=who, action=action, since=begun, limit=limit),
@@ -40,7 +40,7 @@ def show_log(
     if as_json:
         return output.write_json_list(rows)
     table.write(
-        ("when", "who", "via", "from", "action", "what", prose("details")),
+        ("when", "who", "via", "from", "action", "what", text_column("details")),
         [
             (
                 f"{row['at']:%Y-%m-%d %H:%M:%S}",

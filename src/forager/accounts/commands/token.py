@@ -14,8 +14,8 @@ from forager.cli import output, table
 from forager.cli.durations import parse_duration
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command, Group
-from forager.cli.start import act, ask, begin, whoami
-from forager.cli.table import Cell, number, wide
+from forager.cli.start import begin, run_action, run_query, whoami
+from forager.cli.table import Cell, number, wrap_column
 
 Row = dict[str, Any]
 NEVER = "never"
@@ -47,12 +47,12 @@ def list_tokens(as_json: AsJson = False, home: Home = None) -> None:
     """List tokens, without their secrets."""
     from forager.accounts import service as accounts
 
-    rows = ask(begin(home=home), "token", lambda conn: accounts.list_tokens(conn, None))
+    rows = run_query(begin(home=home), "token", lambda conn: accounts.list_tokens(conn, None))
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()
     table.write(
-        (number("id"), "owner", wide("name"), "scope", "state", "last used", "made by"),
+        (number("id"), "owner", wrap_column("name"), "scope", "state", "last used", "made by"),
         [
             (
                 str(row["id"]),
@@ -60,7 +60,7 @@ def list_tokens(as_json: AsJson = False, home: Home = None) -> None:
                 words.clean(row["name"]),
                 row["scope"],
                 _state(row, now),
-                words.age(row["last_used_at"], now),
+                words.format_relative(row["last_used_at"], now),
                 words.clean(row["created_by"]),
             )
             for row in rows
@@ -76,7 +76,7 @@ def _state(row: Row, now: datetime) -> Cell:
         return Cell("revoked", "red")
     if not row["is_valid"]:
         return Cell("ended" if row["expires_at"] and row["expires_at"] <= now else "owner off", "red")
-    return Cell(f"ends {words.age(row['expires_at'], now)}" if row["expires_at"] else "on", "green")
+    return Cell(f"ends {words.format_relative(row['expires_at'], now)}" if row["expires_at"] else "on", "green")
 
 
 def create(
@@ -96,7 +96,7 @@ def create(
 
     lasts_s = span_or_never(expires)
     me = operator(whoami())
-    made = act(
+    made = run_action(
         begin(home=home),
         "token",
         lambda conn: accounts.create_token(conn, me, owner, name=name, scope=Scope(scope), lasts_s=lasts_s),
@@ -105,7 +105,11 @@ def create(
     if as_json:
         return output.write_json(asdict(made))
     sys.stdout.write(made.token + "\n")
-    ends = f"ends {words.age(made.expires_at, clock.now())}" if made.expires_at else "works until it is revoked"
+    ends = (
+        f"ends {words.format_relative(made.expires_at, clock.now())}"
+        if made.expires_at
+        else "works until it is revoked"
+    )
     return output.say(f"Token {made.id} of {made.owner}, for {scope.value}, {ends}. It is not shown again.")
 
 
@@ -126,7 +130,7 @@ def revoke(
     async def revoke_all(conn: Any) -> list[Row]:
         return [await accounts.revoke_token(conn, me, each) for each in ids]
 
-    ended = act(begin(home=home), "token", revoke_all, noted=None)
+    ended = run_action(begin(home=home), "token", revoke_all, noted=None)
     asyncio.run(wait_for_expiry())
     if as_json:
         return output.write_json({"revoked": [row["id"] for row in ended]})

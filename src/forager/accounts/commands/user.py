@@ -13,13 +13,13 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command, Group
-from forager.cli.start import act, ask, begin, whoami
+from forager.cli.start import begin, run_action, run_query, whoami
 from forager.cli.table import Cell, number
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
-    from forager.accounts.identity import Who
-    from forager.accounts.service import Invited
+    from forager.accounts.identity import Identity
+    from forager.accounts.service import NewInvite
     from forager.config.settings import Settings
 
 Row = dict[str, Any]
@@ -54,7 +54,7 @@ def list_users(as_json: AsJson = False, home: Home = None) -> None:
     """List accounts."""
     from forager.accounts import service as accounts
 
-    rows = ask(begin(home=home), "user", accounts.list_users)
+    rows = run_query(begin(home=home), "user", accounts.list_users)
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()
@@ -66,7 +66,7 @@ def list_users(as_json: AsJson = False, home: Home = None) -> None:
                 row["name"],
                 row["role"],
                 _state(row, now),
-                words.age(row["last_login_at"], now),
+                words.format_relative(row["last_login_at"], now),
                 words.count(row["sessions"]),
                 words.count(row["tokens"]),
                 words.clean(row["created_by"]),
@@ -184,14 +184,14 @@ def _switch(name: str, is_active: bool, home: Any) -> Row:
     return row
 
 
-def _do(settings: "Settings", deed: Callable[[Any, "Who"], Awaitable[Any]]) -> Any:
+def _do(settings: "Settings", deed: Callable[[Any, "Identity"], Awaitable[Any]]) -> Any:
     from forager.accounts.identity import operator
 
     me = operator(whoami())
-    return act(settings, "user", lambda conn: deed(conn, me), noted=None)
+    return run_action(settings, "user", lambda conn: deed(conn, me), noted=None)
 
 
-def _end(settings: "Settings", deed: Callable[[Any, "Who"], Awaitable[Any]]) -> Any:
+def _end(settings: "Settings", deed: Callable[[Any, "Identity"], Awaitable[Any]]) -> Any:
     """What somebody may do no longer; it holds in every process of the API when the command ends."""
     import asyncio
 
@@ -213,7 +213,7 @@ def _show_row(row: Row, as_json: bool, sentence: str) -> None:
         output.say(sentence)
 
 
-def _show_link(settings: "Settings", invited: "Invited", as_json: bool) -> None:
+def _show_link(settings: "Settings", invited: "NewInvite", as_json: bool) -> None:
     """The link is data, so that `$(forager user invite alice)` is the link."""
     from forager.accounts.service import link
 
@@ -222,5 +222,5 @@ def _show_link(settings: "Settings", invited: "Invited", as_json: bool) -> None:
         told = {"id": invited.id, "name": invited.name, "role": invited.role.value, "link": address}
         return output.write_json(told | {"expires_at": invited.expires_at})
     sys.stdout.write(address + "\n")
-    lasts = words.age(invited.expires_at, clock.now())
+    lasts = words.format_relative(invited.expires_at, clock.now())
     return output.say(f"With this link {invited.name} chooses a password. It works once, and ends {lasts}.")

@@ -8,10 +8,10 @@ from forager.accounts import audit
 from forager.accounts import audit_schemas as audit_models
 from forager.api import paging
 from forager.api.access import Admin
+from forager.api.database import look
+from forager.api.errors import responses
 from forager.api.paging import Paged
-from forager.api.problems import responses
 from forager.api.types import After, Limit, Moment, Name, Text
-from forager.api.work import look
 
 router = APIRouter(tags=["system"])
 

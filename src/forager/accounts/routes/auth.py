@@ -10,15 +10,15 @@ from forager.accounts import schemas as models
 from forager.accounts import service as accounts
 from forager.accounts import sessions as sign_in
 from forager.accounts.credentials import csrf_token
-from forager.accounts.identity import Scope, Who
+from forager.accounts.identity import Identity, Scope
 from forager.accounts.sessions import SESSION_S, SignedIn
 from forager.api import paging
 from forager.api.access import Anyone, User, forbidden, gate_of, user
+from forager.api.database import get_forager, look
+from forager.api.errors import responses
 from forager.api.paging import Listed, Paged
-from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import After, Body, Limit, Number, PathId
-from forager.api.work import get_forager, look
 
 router = APIRouter(tags=["accounts"])
 YEAR_S = 366 * 86_400.0
@@ -29,14 +29,14 @@ UserName = Annotated[str, Field(pattern=WITHOUT_NUL, max_length=64, examples=["a
 NewName = Annotated[str, Field(pattern=account_names.PATTERN, max_length=64, examples=["alice"])]
 
 
-async def person(who: Annotated[Who, Depends(user)]) -> Who:
+async def require_session(who: Annotated[Identity, Depends(user)]) -> Identity:
     """Credentials are changed by whoever signed in, or with a token of scope admin: no token makes a better one."""
-    if who.via != "session" and not who.may_manage:
+    if who.via != "session" and not who.can_manage:
         raise forbidden()
     return who
 
 
-Person = Annotated[Who, Depends(person)]
+Person = Annotated[Identity, Depends(require_session)]
 
 
 # Coming and going ----------------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ async def log_in(request: Request, _who: Anyone, body: Login) -> Response:
     """Sign in. The answer sets the session's cookie; a session the browser had before ends."""
     gate, pool = gate_of(request), get_forager(request).pool
     signed = await sign_in.sign_in(pool, gate.hasher, body.name, body.password, gate.visitor(request))
-    return _begun(request, signed)
+    return _session_response(request, signed)
 
 
 @router.post("/api/auth/accept", response_model=models.SessionBegun, responses=responses(404, 409))
@@ -73,8 +73,8 @@ async def accept(request: Request, _who: Anyone, body: Acceptance) -> Response:
     signed = await sign_in.accept(
         pool, gate.hasher, body.secret, name=body.name, password=body.password, visitor=gate.visitor(request)
     )
-    await gate.invalidate_all()
-    return _begun(request, signed)
+    await gate.clear_shared_cache()
+    return _session_response(request, signed)
 
 
 @router.post("/api/auth/logout", status_code=204, responses=responses())
@@ -83,7 +83,7 @@ async def log_out(request: Request, who: User) -> Response:
     gate = gate_of(request)
     async with look(request) as conn, conn.transaction():
         await sign_in.sign_out(conn, who)
-    await gate.invalidate_all()
+    await gate.clear_shared_cache()
     answer = Response(status_code=204)
     caller = gate.caller(request)
     answer.delete_cookie(caller.cookie_name, path="/", secure=caller.is_secure, httponly=True, samesite="strict")
@@ -112,11 +112,11 @@ async def change_password(request: Request, who: User, body: NewPassword) -> Res
         new=body.new,
         visitor=gate.visitor(request),
     )
-    await gate.invalidate_all()
-    return _begun(request, signed)
+    await gate.clear_shared_cache()
+    return _session_response(request, signed)
 
 
-def _begun(request: Request, signed: SignedIn) -> Response:
+def _session_response(request: Request, signed: SignedIn) -> Response:
     gate = gate_of(request)
     gate.forget()
     caller = gate.caller(request)
@@ -149,7 +149,7 @@ async def end_other_sessions(request: Request, who: Person) -> Response:
     """Sign out everywhere else."""
     async with look(request) as conn, conn.transaction():
         ended = await accounts.end_other_sessions(conn, who)
-    await gate_of(request).invalidate_all()
+    await gate_of(request).clear_shared_cache()
     return reply({"ended": ended})
 
 
@@ -158,7 +158,7 @@ async def end_session(request: Request, who: Person, session: PathId) -> Respons
     """End one of one's own sessions."""
     async with look(request) as conn, conn.transaction():
         await accounts.end_session(conn, who, session)
-    await gate_of(request).invalidate_all()
+    await gate_of(request).clear_shared_cache()
     return Response(status_code=204)
 
 
@@ -197,6 +197,6 @@ async def create_token(request: Request, who: Person, body: TokenCreate) -> Resp
 async def revoke_token(request: Request, who: Person, token: PathId) -> Response:
     """A token ends, at once and for ever: one's own, or as an admin anybody's."""
     async with look(request) as conn, conn.transaction():
-        await accounts.revoke_token(conn, who, token, of=None if who.may_manage else who.user_id)
-    await gate_of(request).invalidate_all()
+        await accounts.revoke_token(conn, who, token, of=None if who.can_manage else who.user_id)
+    await gate_of(request).clear_shared_cache()
     return Response(status_code=204)

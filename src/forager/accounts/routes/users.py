@@ -9,14 +9,14 @@ from forager.accounts import names as account_names
 from forager.accounts import schemas as models
 from forager.accounts import service as accounts
 from forager.accounts.identity import Role
-from forager.accounts.service import Invited
+from forager.accounts.service import NewInvite
 from forager.api import paging
 from forager.api.access import Admin, Keeper, gate_of
+from forager.api.database import look
+from forager.api.errors import responses
 from forager.api.paging import Paged
-from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.types import After, Body, Flag, Limit, PathId
-from forager.api.work import look
 
 router = APIRouter(tags=["accounts"])
 BY_NAME = paging.Order(("name",), ("text",))
@@ -61,7 +61,7 @@ async def change_user(request: Request, who: Keeper, user: PathId, body: UserCha
     role = Role(body.role) if body.role else None
     async with look(request) as conn, conn.transaction():
         row = await accounts.change_user(conn, who, user, role=role, is_active=body.is_active)
-    await gate_of(request).invalidate_all()
+    await gate_of(request).clear_shared_cache()
     return reply(row)
 
 
@@ -70,7 +70,7 @@ async def remove_user(request: Request, who: Keeper, user: PathId) -> Response:
     """An account goes, with its sessions and tokens; the audit log keeps its name."""
     async with look(request) as conn, conn.transaction():
         await accounts.remove_user(conn, who, user)
-    await gate_of(request).invalidate_all()
+    await gate_of(request).clear_shared_cache()
     return Response(status_code=204)
 
 
@@ -96,7 +96,7 @@ async def list_all_tokens(request: Request, _who: Admin, limit: Limit = 100, aft
     return paging.page(request, rows, limit)
 
 
-def _invite_response(request: Request, invited: Invited) -> dict[str, object]:
+def _invite_response(request: Request, invited: NewInvite) -> dict[str, object]:
     link = accounts.link(gate_of(request).base_url, invited.secret)
     told = {"id": invited.id, "name": invited.name, "role": invited.role}
     return told | {"link": link, "expires_at": invited.expires_at}

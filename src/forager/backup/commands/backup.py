@@ -11,7 +11,7 @@ from forager.cli import output, table
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
 from forager.cli.start import Noted, begin, note
-from forager.cli.table import Cell, number, prose
+from forager.cli.table import Cell, number, text_column
 
 if TYPE_CHECKING:
     from forager.backup.archive import Backup
@@ -101,7 +101,7 @@ def _show(found: list["Backup"], troubles: list[list[str]], *, verify: bool) -> 
     rows: list[table.Row] = [
         (
             each.path.name,
-            words.age(each.made_at, now),
+            words.format_relative(each.made_at, now),
             words.size(each.database_bytes),
             words.count(each.file_count),
             words.size(each.file_bytes),
@@ -109,7 +109,7 @@ def _show(found: list["Backup"], troubles: list[list[str]], *, verify: bool) -> 
         )
         for each, bad in zip(found, troubles, strict=True)
     ]
-    state = [prose("state")] if verify else []
+    state = [text_column("state")] if verify else []
     table.write(("backup", "made", number("database"), number("files"), number("in files"), *state), rows)
     output.say(f"In {' and '.join(dict.fromkeys(each.where.rpartition('/')[0] for each in found))}.")
 

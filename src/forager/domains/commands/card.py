@@ -6,7 +6,7 @@ from typing import Any
 
 from forager.cli import format as words
 from forager.cli import output
-from forager.cli.table import hang
+from forager.cli.table import wrap_text
 from forager.runs.commands.outcome_counts import label_of
 
 Card = dict[str, Any]
@@ -21,7 +21,7 @@ def write_card(card: Card, now: datetime) -> None:
     screen = output.console()
     screen.print(Text(words.clean(card["name"]), style="bold"))
     for label, value in card_lines(card, now):
-        shown = hang(" " * MARGIN + words.clean(value), screen.width, MARGIN)
+        shown = wrap_text(" " * MARGIN + words.clean(value), screen.width, MARGIN)
         line = Text(f"  {label:<{LABEL_WIDTH}}", style="dim")
         screen.print(line.append(shown[MARGIN:], style="not dim"))
 
@@ -36,10 +36,10 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         ("images", _images(card)),
         ("errors", _errors(card)),
         ("score", _score(card, now)),
-        ("pace", _pace(card, now)),
+        ("pace", _format_delay(card, now)),
         ("breaker", _breaker(card, now)),
         ("budget", _budget(card)),
-        ("again", _again(card, now)),
+        ("again", _format_revisit(card, now)),
         ("changes", _changes(card)),
         ("lastmod", _lastmod(card)),
         ("window", _window(card, now)),
@@ -48,7 +48,8 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         ("certificate", "" if card["verifies_tls"] else "not verified: whoever answers is believed"),
         (
             "seen",
-            f"first {words.age(card['first_seen_at'], now)}, last crawled {words.age(card['last_crawled_at'], now)}",
+            f"first {words.format_relative(card['first_seen_at'], now)},"
+            f" last crawled {words.format_relative(card['last_crawled_at'], now)}",
         ),
         *_listed("robots.txt", (_robots(origin, now) for origin in card["origins"])),
         *_listed("sitemaps", _sitemaps(card["origins"])),
@@ -69,7 +70,7 @@ def move_of(row: Card) -> str:
 def _status(card: Card, now: datetime) -> str:
     text = str(card["status"])
     if card["is_leased"]:
-        text += f", leased by worker {card['claimed_by']}, ends {words.age(card['claim_expires_at'], now)}"
+        text += f", leased by worker {card['claimed_by']}, ends {words.format_relative(card['claim_expires_at'], now)}"
     return text + format_cooldown(card, now)
 
 
@@ -77,7 +78,9 @@ def format_cooldown(card: Card, now: datetime) -> str:
     """When a domain that stands still goes on by itself."""
     until = card["next_crawl_after"]
     if until and until > now:
-        return f", {'visited again' if card['status'] == 'exhausted' else 'goes on'} {words.age(until, now)}"
+        return (
+            f", {'visited again' if card['status'] == 'exhausted' else 'goes on'} {words.format_relative(until, now)}"
+        )
     return ", until it is reset" if card["status"] == "blocked" and not until else ""
 
 
@@ -118,11 +121,11 @@ def _score(card: Card, now: datetime) -> str:
         if abs(value) >= 0.5
     ]
     at = card["priority_computed_at"]
-    score = f"{card['priority_score']:,.0f}, computed {words.age(at, now)}" if at else "not computed yet"
+    score = f"{card['priority_score']:,.0f}, computed {words.format_relative(at, now)}" if at else "not computed yet"
     return score + (f"; by now {', '.join(terms)}" if terms else "")
 
 
-def _pace(card: Card, now: datetime) -> str:
+def _format_delay(card: Card, now: datetime) -> str:
     delay = "the default delay" if card["crawl_delay_s"] is None else f"{card['crawl_delay_s']:g} s between requests"
     most = card["max_concurrent_requests"]
     due = card["next_allowed_at"]
@@ -130,7 +133,7 @@ def _pace(card: Card, now: datetime) -> str:
         delay
         + (f", {card['pace_delay_s']:.1f} s now because the server is slow" if card["pace_extra_s"] else "")
         + (f", at most {most} at once" if most else "")
-        + (f", next request allowed {words.age(due, now)}" if due and due > now else "")
+        + (f", next request allowed {words.format_relative(due, now)}" if due and due > now else "")
     )
 
 
@@ -139,7 +142,7 @@ def _breaker(card: Card, now: datetime) -> str:
     failures = f"{words.things(card['breaker_failures'], 'failed request')} in a row"
     if card["breaker_state"] == "closed":
         return f"closed, {failures}" if card["breaker_failures"] else ""
-    opened = f"opened {words.age(card['breaker_opened_at'], now)} after {failures}"
+    opened = f"opened {words.format_relative(card['breaker_opened_at'], now)} after {failures}"
     return f"{card['breaker_state'].replace('_', '-')}, {opened}"
 
 
@@ -165,7 +168,7 @@ def _lastmod(card: Card) -> str:
     return f"{words.count(card['lastmod_truths'])} of {told} were true{doubt}"
 
 
-def _again(card: Card, now: datetime) -> str:
+def _format_revisit(card: Card, now: datetime) -> str:
     """How often its pages are visited, and what is planned."""
     every, refresh = card["revisit_every_s"], card["refresh_every_s"]
     often = f"every {words.duration(every)}" if every else "once"
@@ -183,7 +186,7 @@ def _format_revisits(revisits: Card, now: datetime) -> str:
     if not revisits["pages"]:
         return ""
     due = revisits["next_at"]
-    when = f"next {words.age(due, now)}" if due > now else "due now"
+    when = f"next {words.format_relative(due, now)}" if due > now else "due now"
     return f", {words.things(revisits['pages'], 'visit')} planned, {when}"
 
 
@@ -200,12 +203,12 @@ def _window(card: Card, now: datetime) -> str:
     if card["maintenance_start"] is None:
         return ""
     ends = card["window_ends_at"]
-    shut = f", shut now, opens {words.age(ends, now)}" if ends else ""
+    shut = f", shut now, opens {words.format_relative(ends, now)}" if ends else ""
     return f"no visits from {card['maintenance_start']:%H:%M} to {card['maintenance_end']:%H:%M} UTC{shut}"
 
 
 def _robots(origin: Card, now: datetime) -> str:
-    when = words.age(origin["robots_fetched_at"], now)
+    when = words.format_relative(origin["robots_fetched_at"], now)
     if origin["robots_error"]:
         return f"{origin['origin']} could not be had {when}: {origin['robots_error']}"
     length = f", {words.count(origin['robots_length'])} characters" if origin["robots_length"] else ""
@@ -226,7 +229,7 @@ def _visits(row: Card) -> str:
 
 def _move(row: Card, now: datetime) -> str:
     reason = row["reason"] or words.plain_reason(row["reason_code"])
-    told = f"{words.age(row['moved_at'], now)}: {move_of(row)}, by {row['moved_by']}"
+    told = f"{words.format_relative(row['moved_at'], now)}: {move_of(row)}, by {row['moved_by']}"
     return f"{told}: {reason}" if reason else told
 
 

@@ -9,10 +9,11 @@ import typer
 
 from forager import clock
 from forager.cli import format as words
-from forager.cli import given, output, table
+from forager.cli import option_values as given
+from forager.cli import output, table
 from forager.cli.flags import AsJson, Home
 from forager.cli.name_first import SHOW, NameFirst, Verb
-from forager.cli.start import Noted, act, ask, begin, whoami
+from forager.cli.start import Noted, begin, run_action, run_query, whoami
 from forager.cli.table import Note
 from forager.domains.commands.set import change
 from forager.domains.commands.traps import release, traps
@@ -64,9 +65,9 @@ def show(
     settings = begin(home=home)
     if history:
         return _show_moves(
-            ask(settings, "domain", lambda connection: domain_queries.list_moves(connection, name)), as_json
+            run_query(settings, "domain", lambda connection: domain_queries.list_moves(connection, name)), as_json
         )
-    card = ask(settings, "domain", lambda connection: domain_queries.describe_domain(connection, name))
+    card = run_query(settings, "domain", lambda connection: domain_queries.describe_domain(connection, name))
     return output.write_json(card) if as_json else write_card(card, clock.now())
 
 
@@ -85,7 +86,7 @@ def reset(
     if breaker:
         return _reset_breaker(name, reason or "breaker closed by hand", as_json, home)
     why = reason or "reset by hand"
-    done = act(
+    done = run_action(
         begin(home=home),
         "domain",
         lambda connection: domain_admin.reset(connection, name, by=whoami(), reason=why, also_gone=gone),
@@ -99,7 +100,7 @@ def _reset_breaker(name: str, reason: str, as_json: bool, home: Path | None) -> 
 
     settings = begin(home=home)
     rest_s = settings.failures.breaker_reset
-    done = act(
+    done = run_action(
         settings,
         "domain",
         lambda connection: domain_admin.reset_breaker(connection, name, by=whoami(), reason=reason, rest_s=rest_s),
@@ -123,7 +124,7 @@ def block(name: Name, reason: BlockReason, rest_s: For = None, as_json: AsJson =
     from forager.domains import service as domain_admin
 
     settings = begin(home=home)
-    done = act(
+    done = run_action(
         settings,
         "domain",
         lambda connection: domain_admin.block(
@@ -137,7 +138,7 @@ def block(name: Name, reason: BlockReason, rest_s: For = None, as_json: AsJson =
 def _switch(name: str, is_active: bool, reason: str, as_json: bool, home: Path | None) -> None:
     from forager.domains import service as domain_admin
 
-    done = act(
+    done = run_action(
         begin(home=home),
         "domain",
         lambda connection: domain_admin.switch(connection, name, is_active, by=whoami(), reason=reason),

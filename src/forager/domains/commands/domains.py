@@ -14,14 +14,14 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, DomainStatus, Home, Limit
 from forager.cli.help import Command, Group
-from forager.cli.start import Noted, ask, begin, repair, whoami
-from forager.cli.table import Cell, Note, color_cell, number, prose, say_more, wide
+from forager.cli.start import Noted, begin, repair, run_query, whoami
+from forager.cli.table import Cell, Note, color_cell, number, say_more, text_column, wrap_column
 from forager.domains.commands.set import refresh_cooldown
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
-    from forager.explain.rebuild import Merged, Rebuilt
+    from forager.explain.rebuild import Merged, RebuildResult
 
 Row = dict[str, Any]
 NOTHING_KNOWN = "Nothing is known yet. Try: forager crawl https://example.com"
@@ -71,13 +71,13 @@ def domains(
             verb = context.invoked_subcommand
             raise UsageError(f"Flags of `{verb}` stand behind it: forager domains {verb} --json.")
         return None
-    rows = ask(
+    rows = run_query(
         begin(home=home), "domains", lambda connection: _rank(connection, by=By.PAGES, status=status, limit=limit)
     )
     if as_json:
         return output.write_json_list(rows)
     table.write(
-        (wide("domain"), "status", number("pages"), number("images"), number("yield"), "last crawled"),
+        (wrap_column("domain"), "status", number("pages"), number("images"), number("yield"), "last crawled"),
         list(_listed(rows, clock.now())),
     )
     return say_more(rows, limit, "domains", f"No domain is {status}." if status else NOTHING_KNOWN)
@@ -99,7 +99,7 @@ def _listed(rows: list[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] |
             _pages(row),
             _images(row),
             _yield(row),
-            words.age(row["last_crawled_at"], now),
+            words.format_relative(row["last_crawled_at"], now),
         )
         if why := _block_reason(row, now):
             yield Note(f"  └─ {words.clean(why)}")
@@ -148,12 +148,12 @@ def top(
     home: Home = None,
 ) -> None:
     """Rank them by images per page, score, pages, errors, change."""
-    rows = ask(begin(home=home), "domains", lambda connection: _rank(connection, by=by, limit=limit))
+    rows = run_query(begin(home=home), "domains", lambda connection: _rank(connection, by=by, limit=limit))
     if as_json:
         return output.write_json_list(rows)
     table.write(
         (
-            wide("domain"),
+            wrap_column("domain"),
             number("pages"),
             number("images"),
             number("yield"),
@@ -182,7 +182,7 @@ def claims(as_json: AsJson = False, home: Home = None) -> None:
     from forager.workers import queries as worker_queries
 
     settings = begin(home=home)
-    found = ask(
+    found = run_query(
         settings,
         "domains",
         lambda connection: worker_queries.list_claims(connection, dead_after_s=settings.worker.dead_after),
@@ -190,20 +190,28 @@ def claims(as_json: AsJson = False, home: Home = None) -> None:
     if as_json:
         return output.write_json(found)
     table.write(
-        (number("worker"), number("run"), number("domains"), "first ends", "heard from", wide("host"), number("pid")),
-        list(_held(found["workers"], clock.now())),
+        (
+            number("worker"),
+            number("run"),
+            number("domains"),
+            "first ends",
+            "heard from",
+            wrap_column("host"),
+            number("pid"),
+        ),
+        list(_lease_rows(found["workers"], clock.now())),
     )
     return output.say(say_claims(found))
 
 
-def _held(workers: list[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] | Note]:
+def _lease_rows(workers: list[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] | Note]:
     for row in workers:
         yield (
             str(row["worker"]),
             str(row["run_id"] or "–"),
             words.count(row["domains"]),
-            words.age(row["earliest_expiry"], now),
-            words.age(row["heartbeat_at"], now),
+            words.format_relative(row["earliest_expiry"], now),
+            words.format_relative(row["heartbeat_at"], now),
             words.clean((row["host"] or "unknown").partition("/")[0]),
             str(row["pid"] or "–"),
         )
@@ -257,13 +265,13 @@ def rebuild(as_json: AsJson = False, home: Home = None) -> None:
         return output.write_json(asdict(done))
     if done.mended:
         table.write(
-            (wide("domain"), "what", number("was"), number("is")),
+            (wrap_column("domain"), "what", number("was"), number("is")),
             [(words.clean(each.domain), each.what, str(each.was), str(each.now)) for each in done.mended[:MOST_SHOWN]],
         )
     return output.say(rebuild_message(done))
 
 
-def rebuild_message(done: "Rebuilt") -> str:
+def rebuild_message(done: "RebuildResult") -> str:
     wrong = len({each.domain for each in done.mended})
     values = words.things(len(done.mended), "value")
     found = f"{values} of {words.things(wrong, 'domain')} put right" if wrong else "nothing was wrong"
@@ -289,7 +297,7 @@ def merge(dry_run: Trial = False, as_json: AsJson = False, home: Home = None) ->
         return output.write_json_list([asdict(each) for each in done])
     if done:
         table.write(
-            (wide("domain"), number("pages moved"), number("known twice"), prose("was")),
+            (wrap_column("domain"), number("pages moved"), number("known twice"), text_column("was")),
             [
                 (
                     words.clean(each.name),

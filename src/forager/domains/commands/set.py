@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forager.cli import format as words
-from forager.cli import given, output
+from forager.cli import option_values as given
+from forager.cli import output
 from forager.cli.flags import AsJson, Home
-from forager.cli.given import Given
-from forager.cli.start import Noted, act, begin, whoami
+from forager.cli.option_values import Given
+from forager.cli.start import Noted, begin, run_action, whoami
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def change(
     if not changes:
         raise UsageError(f"Nothing to set; `forager domain {name} set --help` lists what can be.")
     settings = begin(home=home)
-    done = act(
+    done = run_action(
         settings,
         "domain",
         lambda connection: domain_admin.configure(
@@ -218,10 +219,10 @@ def _clear_networks(name: str, home: Path | None, *, has_more: bool, as_json: bo
 
     if has_more:
         raise UsageError("--forget-networks stands alone; set the rest with a second command.")
-    done = act(
+    done = run_action(
         begin(home=home),
         "domain",
-        lambda connection: domain_admin.forget_networks(connection, name, by=whoami()),
+        lambda connection: domain_admin.clear_networks(connection, name, by=whoami()),
         noted=lambda done: Noted("domain.configure", "domain", done.name, {"changes": {"allow_networks": None}}),
     )
     if as_json:

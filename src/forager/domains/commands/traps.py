@@ -10,7 +10,7 @@ from forager import clock
 from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home
-from forager.cli.start import Noted, act, ask, begin, whoami
+from forager.cli.start import Noted, begin, run_action, run_query, whoami
 from forager.cli.table import Note
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def traps(name: Name, as_json: AsJson = False, home: Home = None) -> None:
     """List links that would never end, and the rule that says so."""
     from forager.domains.trap_service import list_traps
 
-    rows = ask(begin(home=home), "domain", lambda connection: list_traps(connection, name))
+    rows = run_query(begin(home=home), "domain", lambda connection: list_traps(connection, name))
     if as_json:
         return output.write_json_list(rows)
     table.write(("trap", "rule", "state", "links", "pages", "found"), list(_lines(rows, clock.now())))
@@ -37,7 +37,7 @@ def release(name: Name, trap: Number, as_json: AsJson = False, home: Home = None
     """Take the links of a trap again, and visit what it left out."""
     from forager.domains import trap_service as control
 
-    done = act(
+    done = run_action(
         begin(home=home),
         "domain",
         lambda connection: control.release(connection, name, trap, by=whoami()),
@@ -66,7 +66,7 @@ def _lines(rows: list[dict[str, Any]], now: "datetime") -> Iterator[tuple[str, .
             state_of(row),
             words.count(row["links"]),
             words.count(row["pages_left_out"]),
-            words.age(row["found_at"], now),
+            words.format_relative(row["found_at"], now),
         )
         yield Note(f"  └─ {words.clean(row['template'] or row['example'])}")
 

@@ -29,9 +29,9 @@ class CooldownJob(Job):
 
 async def _return_batch(conn: Any) -> int:
     async with conn.transaction():
-        cooled = await cooldown.hold_cooled(conn, BATCH)
+        cooled = await cooldown.lock_expired_cooldowns(conn, BATCH)
         if cooled:
-            reopened = await revisits.reopen_homes(conn, cooled, by=ACTOR, most_seeds=MOST_SEEDS)
+            reopened = await revisits.requeue_start_pages(conn, cooled, by=ACTOR, most_seeds=MOST_SEEDS)
             await cooldown.sign_moves(conn, by=ACTOR, reason_code="cooldown_over", reason="cooldown over")
-            await cooldown.return_cooled(conn, {domain: reopened.get(domain, 0) for domain in cooled})
+            await cooldown.end_cooldowns(conn, {domain: reopened.get(domain, 0) for domain in cooled})
         return len(cooled)

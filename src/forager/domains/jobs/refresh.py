@@ -11,7 +11,7 @@ from typing import Any
 from forager.config.settings import Settings
 from forager.domains import cooldown
 from forager.domains.cooldown import DueDomain
-from forager.domains.portions import portions
+from forager.domains.portions import batch_by_pages
 from forager.frontier import revisits
 from forager.scheduler.job import ACTOR, Job, JobContext, Loop
 from forager.scheduler.text import things
@@ -32,8 +32,8 @@ class RefreshJob(Job):
     async def run(self, context: JobContext) -> str:
         conn, settings = context.connection, context.settings
         woken = given = looked_at = 0
-        rested = await cooldown.find_rested(conn, limit=MOST_DOMAINS, refresh_every_s=settings.refresh.interval)
-        for portion in portions(rested, most_pages=PORTION_PAGES, most_domains=PORTION_DOMAINS):
+        rested = await cooldown.find_due_exhausted(conn, limit=MOST_DOMAINS, refresh_every_s=settings.refresh.interval)
+        for portion in batch_by_pages(rested, most_pages=PORTION_PAGES, most_domains=PORTION_DOMAINS):
             to_refresh = [domain for domain in portion if domain.is_refresh and settings.refresh.enabled]
             given += await _create_tasks(conn, [domain.id for domain in to_refresh])
             woken += await _wake(conn, portion, to_refresh, settings)
@@ -64,6 +64,6 @@ async def _wake(conn: Any, portion: Sequence[DueDomain], to_refresh: Sequence[Du
     ):
         async with conn.transaction():
             await cooldown.sign_moves(conn, by=ACTOR, reason_code=code, reason=f"{code} due")
-            woken += await cooldown.wake_rested(conn, ids, is_scored=settings.crawl.domain_order == "smart")
+            woken += await cooldown.wake_exhausted(conn, ids, is_scored=settings.crawl.domain_order == "smart")
     await cooldown.put_off(conn, [domain.id for domain in portion], refresh_every_s=settings.refresh.interval)
     return woken

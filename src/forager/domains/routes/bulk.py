@@ -13,11 +13,11 @@ from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from forager.api.access import Admin
-from forager.api.advice import add_http_requests
-from forager.api.problems import responses
+from forager.api.command_hints import add_http_requests
+from forager.api.database import Change, change, get_forager
+from forager.api.errors import responses
 from forager.api.reply import reply
 from forager.api.types import Body, Flag, Name, Reason
-from forager.api.work import Change, change, get_forager
 from forager.config.settings import Settings
 from forager.db.pool import CONNECTION_LOST
 from forager.domains import schemas as models

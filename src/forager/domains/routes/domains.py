@@ -8,8 +8,9 @@ from pydantic import Field
 
 from forager.api import paging
 from forager.api.access import Admin, Seeding, User
+from forager.api.database import change, get_forager, look, snapshot
+from forager.api.errors import responses
 from forager.api.paging import Listed, Paged
-from forager.api.problems import responses
 from forager.api.reply import listed, reply
 from forager.api.types import (
     LARGEST_ID,
@@ -31,7 +32,6 @@ from forager.api.types import (
     Whole,
     reason_of,
 )
-from forager.api.work import change, get_forager, look, snapshot
 from forager.config.settings import Settings
 from forager.config.values import LABEL
 from forager.domains import queries as domain_queries

@@ -11,13 +11,13 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, DomainName, Home
 from forager.cli.help import Command, Group
-from forager.cli.start import ask, begin
-from forager.cli.table import Cell, number, prose
+from forager.cli.start import begin, run_query
+from forager.cli.table import Cell, number, text_column
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from forager.explain.politeness import Audit, EarlyRequest, ForbiddenVisit, PaceClass
+    from forager.explain.politeness import Audit, DelayGroup, EarlyRequest, ForbiddenVisit
 from forager.cli.durations import parse_past_time
 
 BROKEN = 1
@@ -44,7 +44,7 @@ def politeness(
 
     begun = parse_past_time(since, clock.now()) if since is not None else None
     settings = begin(home=home)
-    audit = ask(
+    audit = run_query(
         settings,
         "audit",
         lambda connection: audit_politeness(
@@ -69,23 +69,23 @@ def _write(audit: "Audit") -> None:
     screen.print(asked, soft_wrap=True)
     screen.print()
     table.write(
-        ("pace", number("requests"), number("smallest gap"), prose("verdict")),
+        ("pace", number("requests"), number("smallest gap"), text_column("verdict")),
         [_class_row(each, audit) for each in pace.classes[:MOST_CLASSES]],
     )
     if len(pace.classes) > MOST_CLASSES:
         screen.print(f"and {words.count(len(pace.classes) - MOST_CLASSES)} more paces; --json lists them all.")
     screen.print()
-    _write_pace(screen, audit)
+    _write_delays(screen, audit)
     _write_robots(screen, audit)
 
 
-def _class_row(each: "PaceClass", audit: "Audit") -> tuple[str | Cell, ...]:
+def _class_row(each: "DelayGroup", audit: "Audit") -> tuple[str | Cell, ...]:
     gap = "–" if each.smallest_gap_ms is None else _seconds(each.smallest_gap_ms)
     match each.pace_ms:
         case None:
             label, verdict = "unproved", Cell("no pace was written down for them", "yellow")
         case 0:
-            label, verdict = "unpaced", Cell(_format_unpaced(audit), "dim")
+            label, verdict = "unpaced", Cell(_format_no_delay(audit), "dim")
         case pace_ms:
             label = _seconds(pace_ms)
             verdict = (
@@ -94,15 +94,15 @@ def _class_row(each: "PaceClass", audit: "Audit") -> tuple[str | Cell, ...]:
     return label, words.count(each.requests), gap, verdict
 
 
-def _format_unpaced(audit: "Audit") -> str:
+def _format_no_delay(audit: "Audit") -> str:
     more = audit.unpaced_count - len(audit.unpaced_domains)
     names = ", ".join(words.clean(name) for name, _ in audit.unpaced_domains)
     hosts = words.things(audit.unpaced_count, "host")
     return f"{hosts} by your leave: {names}" + (f" and {words.count(more)} more" if more > 0 else "")
 
 
-def _write_pace(screen: "Console", audit: "Audit") -> None:
-    judged = sum(each.gaps for each in audit.pace.paced)
+def _write_delays(screen: "Console", audit: "Audit") -> None:
+    judged = sum(each.gaps for each in audit.pace.with_delay)
     if audit.pace.too_early:
         broken = words.things(audit.pace.too_early, "request")
         _say(screen, f"{broken} came earlier than the pace in force allows:", is_kept=False)

@@ -11,7 +11,7 @@ from forager.cli.help import Command
 from forager.cli.start import begin, repair, require_bucket
 
 if TYPE_CHECKING:
-    from forager.explain.check import Finding, Verdict
+    from forager.explain.check import Finding, PromiseResult
 
 BROKEN = 1
 Deep = Annotated[
@@ -43,7 +43,7 @@ def check(deep: Deep = False, as_json: AsJson = False, home: Home = None) -> Non
         raise typer.Exit(BROKEN)
 
 
-def write_check_results(verdicts: list["Verdict"]) -> None:
+def write_check_results(verdicts: list["PromiseResult"]) -> None:
     from rich.text import Text
 
     screen = output.console()
@@ -85,7 +85,7 @@ def _wrap_text(text: str, indent: int, width: int) -> str:
     return textwrap.fill(text, width, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
 
 
-def _as_row(verdict: "Verdict") -> dict[str, Any]:
+def _as_row(verdict: "PromiseResult") -> dict[str, Any]:
     return {
         "promise": verdict.promise.number,
         "sentence": verdict.promise.sentence,

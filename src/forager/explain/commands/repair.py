@@ -13,7 +13,7 @@ from forager.cli.start import repair as with_pool
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
-    from forager.explain.repair import Mended, Step
+    from forager.explain.repair import Step, StepResult
 
 LEFT = 1
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show the plan.")]
@@ -57,17 +57,17 @@ def _show_plan(settings: "Settings", *, as_json: bool) -> None:
     output.say(_sum_up(steps))
 
 
-async def _repair(pool: Any, settings: "Settings") -> tuple[list["Mended"], list[str]]:
+async def _repair(pool: Any, settings: "Settings") -> tuple[list["StepResult"], list[str]]:
     """What was done, and which checks still find something."""
-    from forager.explain.service import mend, run_deep_check
+    from forager.explain.service import repair_database, run_deep_check
 
-    done = await mend(pool, settings, await run_deep_check(pool, settings), by=whoami())
+    done = await repair_database(pool, settings, await run_deep_check(pool, settings), by=whoami())
     again = await run_deep_check(pool, settings) if done else None
     verdicts = again.verdicts if again is not None else []
     return done, [each.name for verdict in verdicts for each in verdict.findings if each.broken]
 
 
-def _noted(result: tuple[list["Mended"], list[str]]) -> Noted | None:
+def _noted(result: tuple[list["StepResult"], list[str]]) -> Noted | None:
     done, left = result
     if not done:
         return None
@@ -88,7 +88,7 @@ def _sum_up(steps: list["Step"]) -> str:
     return f"{words.things(len(steps), 'kind')} of damage: {told}. Nothing was changed; `forager repair` does it."
 
 
-def _write(done: list["Mended"], left: list[str]) -> None:
+def _write(done: list["StepResult"], left: list[str]) -> None:
     for each in done:
         visits = f", {words.things(each.visits, 'visit')} ordered" if each.visits else ""
         said = step_result(each)
@@ -103,7 +103,7 @@ def _write(done: list["Mended"], left: list[str]) -> None:
         output.say("Checked again: nothing is broken.")
 
 
-def step_result(each: "Mended") -> str:
+def step_result(each: "StepResult") -> str:
     if not each.step.actions:
         return each.step.sentence
     return f"{words.things(each.changed, 'row')} put right"
@@ -119,5 +119,5 @@ def _step_row(step: "Step") -> dict[str, Any]:
     }
 
 
-def _as_row(each: "Mended") -> dict[str, Any]:
+def _as_row(each: "StepResult") -> dict[str, Any]:
     return _step_row(each.step) | {"changed": each.changed, "visits": each.visits, "trouble": each.trouble}

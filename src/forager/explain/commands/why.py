@@ -11,13 +11,13 @@ from forager.cli import format as words
 from forager.cli import output
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import ask, begin
+from forager.cli.start import begin, run_query
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from forager.explain.conditions import Gate
-    from forager.explain.why import Answer
+    from forager.explain.why import ExplainResult
 
 MARKS = {True: ("✓", "green"), False: ("✗", "red"), None: ("·", "dim")}
 NAME_WIDTH = 11
@@ -40,14 +40,14 @@ def why(
     parse_query(what)
     settings = begin(home=home)
     manners = build_fetch_policy(settings)
-    answer = ask(settings, "why", lambda connection: explain(connection, what, manners))
+    answer = run_query(settings, "why", lambda connection: explain(connection, what, manners))
     if as_json:
         output.write_json(as_document(answer))
     else:
         _write(answer)
 
 
-def build_message(answer: "Answer") -> str:
+def build_message(answer: "ExplainResult") -> str:
     """The whole answer in one sentence."""
     outlook = answer.outlook
     match outlook.kind:
@@ -63,7 +63,7 @@ def build_message(answer: "Answer") -> str:
             return f"It will not be fetched: {outlook.because}{remedy}."
 
 
-def as_document(answer: "Answer") -> dict[str, Any]:
+def as_document(answer: "ExplainResult") -> dict[str, Any]:
     return {
         "asked": answer.asked,
         "url": answer.url,
@@ -78,7 +78,7 @@ def as_document(answer: "Answer") -> dict[str, Any]:
     }
 
 
-def _write(answer: "Answer") -> None:
+def _write(answer: "ExplainResult") -> None:
     from rich.text import Text
 
     screen = output.console()
@@ -104,10 +104,10 @@ def _write_checks(screen: "Console", gates: tuple["Gate", ...], now: datetime) -
 
 
 def _when(at: datetime, now: datetime, before: str = "") -> str:
-    from forager.explain.conditions import moment
+    from forager.explain.conditions import format_time
 
     seconds = (at - now).total_seconds()
-    return "in a moment" if seconds < 1 else f"{before}{moment(at, now)} (in {words.duration(seconds)})"
+    return "in a moment" if seconds < 1 else f"{before}{format_time(at, now)} (in {words.duration(seconds)})"
 
 
 def _fill(text: str, width: int, margin: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 
-from forager.api.work import FREE_WITHIN_S
+from forager.api.database import FREE_WITHIN_S
 from forager.db.pool import STATEMENT_FAILED, close_pool, open_pool
 from forager.explain import check_runs as checks
 from forager.explain.check import check
@@ -84,4 +84,4 @@ class Checking:
             await asyncio.sleep(checks.BEAT_S)
             with contextlib.suppress(*STATEMENT_FAILED):
                 async with self._app.state.forager.pool.acquire(timeout=FREE_WITHIN_S) as conn:
-                    await checks.beat(conn, check_id, progress.done)
+                    await checks.update_progress(conn, check_id, progress.done)

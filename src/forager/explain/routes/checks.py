@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 
 from forager.api.access import Admin, User
-from forager.api.problems import responses
+from forager.api.database import change, exclusive_request, get_forager, look, snapshot
+from forager.api.errors import responses
 from forager.api.reply import reply
 from forager.api.types import Moment, Name
-from forager.api.work import alone, change, get_forager, look, snapshot
 from forager.explain import check_runs as checks
 from forager.explain import schemas as check_models
 from forager.explain.politeness import audit_politeness
@@ -57,7 +57,7 @@ async def prove_politeness(
 ) -> Response:
     """Was every request polite? Proved from the history; one such question at a time."""
     agent = get_forager(request).settings.politeness.robots_agent
-    async with alone(request), snapshot(request, CHECK_WITHIN_S) as conn:
+    async with exclusive_request(request), snapshot(request, CHECK_WITHIN_S) as conn:
         found = await audit_politeness(conn, agent=agent, domain=domain, since=since)
     return reply(
         {

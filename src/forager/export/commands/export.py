@@ -12,12 +12,12 @@ from forager.cli import output
 from forager.cli.durations import parse_past_time
 from forager.cli.flags import DomainName, Home, Output, PageStatus, TaskStatus
 from forager.cli.help import Command
-from forager.cli.progress import open_meter
-from forager.cli.start import ask, begin
+from forager.cli.progress import open_progress
+from forager.cli.start import begin, run_query
 from forager.errors import UsageError
 from forager.export.commands import compression as packing
 from forager.export.commands.compression import Packing
-from forager.export.commands.writers import Format, reject_unwritable, write_file
+from forager.export.commands.writers import Format, check_writable, write_file
 from forager.images.models import ImageStatus
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from forager.export.rows import Filters
 
 
-class What(StrEnum):
+class ExportKind(StrEnum):
     PAGES = "pages"
     STRUCTURED_DATA = "structured-data"
     LINKS = "links"
@@ -36,7 +36,11 @@ class What(StrEnum):
     WARC = "warc"
 
 
-STATES: dict[What, type[StrEnum]] = {What.PAGES: PageStatus, What.TASKS: TaskStatus, What.IMAGES: ImageStatus}
+STATES: dict[ExportKind, type[StrEnum]] = {
+    ExportKind.PAGES: PageStatus,
+    ExportKind.TASKS: TaskStatus,
+    ExportKind.IMAGES: ImageStatus,
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -44,7 +48,7 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    what: What,
+    what: ExportKind,
     *,
     format: Annotated[Format | None, typer.Option(help="By default from the file's ending, else jsonl.")] = None,
     file: Output = None,
@@ -62,27 +66,27 @@ def export(
     from forager.export.rows import Filters
 
     reject_invalid(what, status)
-    if what is What.WARC:
+    if what is ExportKind.WARC:
         check_warc_options(file, is_formed=format is not None or compress)
         filters = Filters(domain, None, run, parse_past_time(since, clock.now()) if since is not None else None)
         export_warc(begin(home=home), filters, file, is_quiet=quiet)
         return
     chosen = format or Format.of(file)
     packed = packing.of(file) or (Packing.GZIP if compress else Packing.NONE)
-    reject_unwritable(file, chosen, packed)
+    check_writable(file, chosen, packed)
     reject_terminal_output(file, chosen, packed)
     filters = Filters(domain, status, run, parse_past_time(since, clock.now()) if since is not None else None)
-    rows = ask(
+    rows = run_query(
         begin(home=home),
         "export",
         lambda connection: _write(connection, what, filters, file=file, chosen=chosen, packed=packed, is_quiet=quiet),
     )
     if file not in {None, "-"} and not quiet:
-        one = "page" if what is What.STRUCTURED_DATA else what.value.removesuffix("s")
+        one = "page" if what is ExportKind.STRUCTURED_DATA else what.value.removesuffix("s")
         output.say(f"{words.things(rows, one)} written to {file}.")
 
 
-def reject_invalid(what: What, status: str | None) -> None:
+def reject_invalid(what: ExportKind, status: str | None) -> None:
     """Before anything is opened: a state this kind of thing cannot be in is a typing error, not an empty file."""
     if status is None:
         return
@@ -98,7 +102,7 @@ def check_warc_options(file: str | None, *, is_formed: bool) -> None:
         raise UsageError("A WARC file is compressed as its format wants it; leave --format and --compress away.")
     if file is None or (file != "-" and not file.endswith(".warc.gz")):
         raise UsageError("Name a file that ends with .warc.gz, or - for standard output: forager export warc -o FILE.")
-    output.reject_unwritable(file)
+    output.check_writable(file)
 
 
 def export_warc(settings: "Settings", filters: "Filters", file: str | None, *, is_quiet: bool) -> None:
@@ -111,12 +115,12 @@ def export_warc(settings: "Settings", filters: "Filters", file: str | None, *, i
     name = Path(file or "").name if file not in {None, "-"} else "forager.warc.gz"
 
     async def write(connection: Any) -> None:
-        with output.open_output(file) as target, open_meter("exporting bodies", 0, is_quiet=is_quiet) as show:
+        with output.open_output(file) as target, open_progress("exporting bodies", 0, is_quiet=is_quiet) as show:
             async for piece in stream_warc(connection, load, name, filters, count):
                 target.write(piece)
                 show(count.records)
 
-    ask(settings, "export", write)
+    run_query(settings, "export", write)
     if count.missing:
         output.say(f"{words.things(count.missing, 'body', 'bodies')} on record could not be had from the store.")
     if file != "-" and not is_quiet:
@@ -130,7 +134,7 @@ def reject_terminal_output(file: str | None, chosen: Format, packed: Packing) ->
 
 async def _write(
     connection: Any,
-    what: What,
+    what: ExportKind,
     filters: "Filters",
     *,
     file: str | None,
@@ -144,5 +148,5 @@ async def _write(
     expected = await control.estimate(connection, kind, filters)
     types = await control.column_types(connection, kind)
     rows = control.stream(connection, kind, filters)
-    with open_meter(f"exporting {what.value}", expected, is_quiet=is_quiet) as show:
+    with open_progress(f"exporting {what.value}", expected, is_quiet=is_quiet) as show:
         return await write_file(file, rows, types, chosen=chosen, packed=packed, on_rows=show)

@@ -28,10 +28,10 @@ class Format(StrEnum):
         return next((chosen for chosen in (cls.CSV, cls.PARQUET) if name.endswith(f".{chosen}")), cls.JSONL)
 
 
-def reject_unwritable(path: str | None, chosen: Format | None = None, packed: Packing | None = None) -> None:
+def check_writable(path: str | None, chosen: Format | None = None, packed: Packing | None = None) -> None:
     """Called before anything starts: neither a folder nor a library may be missed at the end of a crawl of hours."""
     if path is not None:
-        output.reject_unwritable(path)
+        output.check_writable(path)
     if (chosen or Format.of(path)) is Format.PARQUET:
         from forager.export.commands.parquet import require_parquet
 

@@ -5,7 +5,7 @@ with its guard, its proxies, its cookies and its limits. What does not come to t
 """
 
 from forager.fetch.browser.browser import Browser, Limits, open_browser
-from forager.fetch.browser.intercept import Gate
-from forager.fetch.browser.program import find_chromium, why_no_browser
+from forager.fetch.browser.intercept import RequestFilter
+from forager.fetch.browser.program import find_chromium, find_missing_dependency
 
-__all__ = ["Browser", "Gate", "Limits", "find_chromium", "open_browser", "why_no_browser"]
+__all__ = ["Browser", "Limits", "RequestFilter", "find_chromium", "find_missing_dependency", "open_browser"]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from forager import clock
 from forager.errors import RenderError
-from forager.fetch.browser.intercept import Gate, PageBudget
+from forager.fetch.browser.intercept import PageBudget, RequestFilter
 from forager.fetch.browser.memory import family_bytes
 from forager.fetch.browser.program import ARGUMENTS, NOWHERE, can_sandbox, format_start_error
 from forager.fetch.browser.script_cache import ScriptCache
@@ -87,7 +87,7 @@ class Browser:
             self.pages += 1
             for _ in range(MOST_DEATHS):
                 process = await self._get_process()
-                gate = Gate(page, get, self._limits.allowance, site=site, larder=self._larder)
+                gate = RequestFilter(page, get, self._limits.allowance, site=site, larder=self._larder)
                 with suppress(BrowserCrashedError):
                     html = await process.draw(page.url, gate, site)
                     return RenderedPage(html, gate.sent, gate.wire_bytes)
@@ -188,7 +188,7 @@ class _Process:
     def is_spent(self) -> bool:
         return self.is_dead or self._begun >= MOST_PAGES
 
-    async def draw(self, url: str, gate: Gate, site: str) -> str:
+    async def draw(self, url: str, gate: RequestFilter, site: str) -> str:
         self._open += 1
         self._begun += 1
         drawing = asyncio.create_task(self._draw(url, gate, site))
@@ -213,7 +213,7 @@ class _Process:
             self._open -= 1
             self._emptied.set()
 
-    async def _draw(self, url: str, gate: Gate, site: str) -> str:
+    async def _draw(self, url: str, gate: RequestFilter, site: str) -> str:
         tab = self._take_idle(site) or await self._open_tab()
         is_reusable = False
         try:

@@ -34,7 +34,7 @@ OURS = frozenset(
 """Headers that are for a client, not for a page; the browser has no connection they could speak of."""
 
 
-class Verdict(StrEnum):
+class InterceptAction(StrEnum):
     PAGE = "page"
     """The page itself: it was fetched already."""
     ASK = "ask"
@@ -43,15 +43,15 @@ class Verdict(StrEnum):
     REFUSE = "refuse"
 
 
-def verdict(kind: str, method: str, url: str, *, is_first: bool, is_main: bool) -> Verdict:
+def select_action(kind: str, method: str, url: str, *, is_first: bool, is_main: bool) -> InterceptAction:
     """`kind` is what the browser calls a resource type."""
     if is_main:
-        return Verdict.PAGE if is_first and method == "GET" else Verdict.REFUSE
+        return InterceptAction.PAGE if is_first and method == "GET" else InterceptAction.REFUSE
     if method != "GET" or not url.startswith(("http://", "https://")):
-        return Verdict.REFUSE
+        return InterceptAction.REFUSE
     if kind == "stylesheet":
-        return Verdict.EMPTY
-    return Verdict.ASK if kind in GET_TYPES else Verdict.REFUSE
+        return InterceptAction.EMPTY
+    return InterceptAction.ASK if kind in GET_TYPES else InterceptAction.REFUSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class PageBudget:
     wire_bytes: int = 20 * 1024 * 1024
 
 
-class Gate:
+class RequestFilter:
     """For one page. Counts what it lets through."""
 
     def __init__(
@@ -102,14 +102,14 @@ class Gate:
                 await route.abort("blockedbyclient")
             return
         self._open += 1
-        self._stir()
+        self._notify()
         try:
-            await self._answer(route, main_frame)
+            await self._handle_route(route, main_frame)
         except Exception:  # its page is gone, or the browser itself: nobody waits for an answer
             return
         finally:
             self._open -= 1
-            self._stir()
+            self._notify()
 
     async def settle(self, quiet_s: float) -> int:
         """Returns when no request was open or came for so long; how many there were until then."""
@@ -124,27 +124,27 @@ class Gate:
             except TimeoutError:
                 return self.asked
 
-    async def _answer(self, route: Any, main_frame: Any) -> None:
+    async def _handle_route(self, route: Any, main_frame: Any) -> None:
         request = route.request
         is_main = request.is_navigation_request() and request.frame == main_frame
         kind, url = request.resource_type, request.url
-        match verdict(kind, request.method, url, is_first=not self._has_begun, is_main=is_main):
-            case Verdict.PAGE:
+        match select_action(kind, request.method, url, is_first=not self._has_begun, is_main=is_main):
+            case InterceptAction.PAGE:
                 self._has_begun = True
                 await self._send_response(route, self._page)
-            case Verdict.EMPTY:
+            case InterceptAction.EMPTY:
                 await route.fulfill(status=200, headers={"content-type": "text/css"}, body="")
-            case Verdict.ASK:
+            case InterceptAction.ASK:
                 fetched = await self._fetch(url.partition("#")[0], is_shared=kind in SHARED_TYPES)
                 if fetched is None:
                     await route.abort("blockedbyclient")
                 else:
                     await self._send_response(route, fetched, allows=request.headers.get("origin"))
-            case Verdict.REFUSE if is_main:
+            case InterceptAction.REFUSE if is_main:
                 self.led_to = url
                 await route.abort("aborted")  # the page stays where it is
                 self.led.set()
-            case Verdict.REFUSE:
+            case InterceptAction.REFUSE:
                 await route.abort("blockedbyclient")
 
     async def _fetch(self, url: str, *, is_shared: bool) -> Fetched | None:
@@ -181,5 +181,5 @@ class Gate:
             headers["access-control-allow-origin"] = allows  # we send no Origin, so servers do not think of it
         await route.fulfill(status=fetched.status_code, headers=headers, body=fetched.body)
 
-    def _stir(self) -> None:
+    def _notify(self) -> None:
         self._stirred.set()

@@ -41,7 +41,7 @@ def find_chromium(given: Path | None = None) -> Path | None:
     return Path(found) if found else None
 
 
-def why_no_browser(given: Path | None = None) -> str | None:
+def find_missing_dependency(given: Path | None = None) -> str | None:
     """What is missing and where to get it; None where pages can be rendered."""
     if importlib.util.find_spec("playwright") is None:
         return NO_PLAYWRIGHT

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from forager.errors import RenderError
-from forager.fetch.browser.intercept import Gate
+from forager.fetch.browser.intercept import RequestFilter
 from forager.urls.domain import origin_of
 
 QUIET_S = 0.4
@@ -43,7 +43,7 @@ GRAB = (
 class Tab:
     def __init__(self, context: Any, *, most_html: int) -> None:
         self._context = context
-        self._gate: Gate | None = None
+        self._gate: RequestFilter | None = None
         """Of the page that is being drawn; between pages nothing is answered."""
         self._most_html = most_html
         self._page: Any = None
@@ -52,7 +52,7 @@ class Tab:
         self._uses = 0
         self._has_rested = False
 
-    async def draw(self, url: str, gate: Gate, timeout_s: float) -> str:
+    async def draw(self, url: str, gate: RequestFilter, timeout_s: float) -> str:
         """The HTML of the page. Raises RenderError where its scripts leave us no word."""
         self._gate, self._world, self._has_rested = gate, None, False
         self._uses += 1
@@ -69,7 +69,7 @@ class Tab:
         if not isinstance(html, str) or not html:
             raise RenderError("the page was empty when its scripts had run")
         self._has_rested = is_quiet
-        return f"<!doctype html>\n{html}{_onward(gate.led_to)}"
+        return f"<!doctype html>\n{html}{_redirect_tag(gate.led_to)}"
 
     async def wipe(self, url: str) -> bool:
         """Whether it is as good as new: the page at `url` is gone with all it stored, and none of its scripts runs."""
@@ -103,7 +103,7 @@ class Tab:
     async def _prepare(self) -> None:
         self._page = await self._context.new_page()
         self._session = await self._context.new_cdp_session(self._page)
-        self._context.on("page", _shut)
+        self._context.on("page", _close_page)
         await asyncio.gather(
             self._context.route("**/*", self._pass_on),
             self._context.route_web_socket("**/*", _disconnect),
@@ -136,7 +136,7 @@ class Tab:
         for order in ("Emulation.setScriptExecutionDisabled", {"value": True}), ("Runtime.terminateExecution", {}):
             await self._session.send(*order)
 
-    async def _load(self, url: str, gate: Gate) -> None:
+    async def _load(self, url: str, gate: RequestFilter) -> None:
         """A page whose scripts lead elsewhere never says that it is there: it rests when we have refused to follow."""
         going = asyncio.create_task(self._page.goto(url, wait_until="domcontentloaded", timeout=0))
         leading = asyncio.create_task(gate.led.wait())
@@ -175,7 +175,7 @@ async def cancel(tasks: set[asyncio.Task[Any]]) -> None:
             task.exception()
 
 
-def _onward(url: str | None) -> str:
+def _redirect_tag(url: str | None) -> str:
     """A page that sends its visitors on by a script leads there as if it had said so in its head."""
     is_web = url is not None and url.startswith(("http://", "https://"))
     return f'<meta http-equiv="refresh" content="0; url={escape(url or "")}">' if is_web else ""
@@ -185,6 +185,6 @@ async def _disconnect(socket: Any) -> None:
     await socket.close()
 
 
-async def _shut(popup: Any) -> None:
+async def _close_page(popup: Any) -> None:
     with suppress(Exception):
         await popup.close()

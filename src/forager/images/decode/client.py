@@ -42,7 +42,7 @@ class Decoder:
             for _ in range(MOST_DEATHS):
                 try:
                     async with asyncio.timeout(LONGEST_S):
-                        return await self._ask(body)
+                        return await self._decode(body)
                 except (asyncio.IncompleteReadError, BrokenPipeError, ConnectionResetError):
                     how = await self._end()
                     log().warning("an image killed its decoder", action="image.crash", how=how)
@@ -54,7 +54,7 @@ class Decoder:
                     raise
             return Look("broken", f"it killed its decoder ({how})"), b""
 
-    async def _ask(self, body: bytes) -> tuple[Look, bytes]:
+    async def _decode(self, body: bytes) -> tuple[Look, bytes]:
         process = self._process or await self._start()
         assert process.stdin is not None
         assert process.stdout is not None

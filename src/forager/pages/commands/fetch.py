@@ -44,7 +44,7 @@ def fetch(
     """Fetch one page and show what Forager makes of it."""
     target = _normal(url)
     if body is not None:
-        output.reject_unwritable(str(body))
+        output.check_writable(str(body))
     settings = begin()
     import asyncio
 
@@ -69,9 +69,9 @@ def fetch(
 
 
 def _require_browser(settings: "Settings") -> None:
-    from forager.fetch.browser.program import why_no_browser
+    from forager.fetch.browser.program import find_missing_dependency
 
-    if reason := why_no_browser(settings.browser.executable):
+    if reason := find_missing_dependency(settings.browser.executable):
         raise ConfigurationError(f"The page cannot be rendered: {reason}.")
 
 

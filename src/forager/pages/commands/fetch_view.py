@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from forager.fetch.models import Fetched
     from forager.links.models import Selection
-    from forager.pages.fetch_one import Hop, Seen
+    from forager.pages.fetch_one import RequestStep, Seen
     from forager.parsing.models import Reading
 
 LABEL = 13
@@ -72,7 +72,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _write_hop(screen: "Console", hop: "Hop") -> None:
+def _write_hop(screen: "Console", hop: "RequestStep") -> None:
     where = f" → {words.clean(hop.location)}" if hop.location else ""
     _line(screen, str(hop.status_code or "not asked"), f"{words.clean(hop.url)}{where}")
     verdict = "allowed" if hop.robots.allowed else "forbidden"
@@ -83,7 +83,7 @@ def _write_hop(screen: "Console", hop: "Hop") -> None:
         _line(screen, "time", _timing(hop))
 
 
-def _timing(hop: "Hop") -> str:
+def _timing(hop: "RequestStep") -> str:
     timing = hop.timing
     steps = {"name": timing.name_ms, "connected": timing.sent_ms, "head": timing.head_ms, "all": timing.total_ms}
     told = ", ".join(f"{name} {at:g}" for name, at in steps.items() if at is not None)

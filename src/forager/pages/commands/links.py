@@ -9,8 +9,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, DomainName, Home, Limit
 from forager.cli.help import Command
-from forager.cli.start import ask, begin
-from forager.cli.table import color_cell, number, prose, say_more, wide
+from forager.cli.start import begin, run_query
+from forager.cli.table import color_cell, number, say_more, text_column, wrap_column
 from forager.errors import UsageError
 
 Row = dict[str, Any]
@@ -39,7 +39,7 @@ def links(
     from forager.pages.links import links_of
 
     both = incoming == outgoing
-    page = ask(
+    page = run_query(
         begin(home=home),
         "links",
         lambda connection: links_of(
@@ -63,11 +63,11 @@ def reject_invalid(url: str | None, *, is_top: bool, has_side: bool, domain: str
 def _show_top(domain: str | None, limit: int, *, as_json: bool, home: Any) -> None:
     from forager.pages.links import most_linked
 
-    rows = ask(begin(home=home), "links", lambda connection: most_linked(connection, domain=domain, limit=limit))
+    rows = run_query(begin(home=home), "links", lambda connection: most_linked(connection, domain=domain, limit=limit))
     if as_json:
         return output.write_json_list(rows)
     table.write(
-        (number("links"), "status", wide("url"), prose("title")),
+        (number("links"), "status", wrap_column("url"), text_column("title")),
         [
             (words.count(row["links"]), color_cell(row["status"]), words.clean(row["url"]), words.clean(row["title"]))
             for row in rows
@@ -104,7 +104,7 @@ def _write_side(title: str, rows: Sequence[Row], total: int, limit: int) -> None
     output.console().print(f"\n{title}{more}", soft_wrap=True)
     if rows:
         table.write(
-            ("status", number("code"), "rel", wide("url"), prose("words")),
+            ("status", number("code"), "rel", wrap_column("url"), text_column("words")),
             [
                 (
                     color_cell(row["status"]),

@@ -10,12 +10,13 @@ import typer
 
 from forager import clock
 from forager.cli import format as words
-from forager.cli import given, output
+from forager.cli import option_values as given
+from forager.cli import output
 from forager.cli.flags import AsJson, Home
-from forager.cli.given import Given
 from forager.cli.name_first import SHOW, NameFirst, Verb
-from forager.cli.start import Noted, act, ask, begin, whoami
-from forager.cli.table import hang
+from forager.cli.option_values import Given
+from forager.cli.start import Noted, begin, run_action, run_query, whoami
+from forager.cli.table import wrap_text
 from forager.domains.commands.card import LABEL_WIDTH, MARGIN
 from forager.domains.commands.set import refresh_cooldown
 
@@ -32,14 +33,14 @@ class PageFamily(NameFirst):
 
 def register(app: typer.Typer) -> None:
     family = typer.Typer(cls=PageFamily, rich_markup_mode=None, help="Show one page, or set how often it is visited.")
-    for name, function in ((SHOW, show), ("every", every)):
+    for name, function in ((SHOW, show), ("every", set_interval)):
         family.command(name, cls=Verb)(function)
     app.add_typer(family, name="page", rich_help_panel="Look")
 
 
 def show(url: Url, as_json: AsJson = False, home: Home = None) -> None:
     """Show its state, its signals and its next visit."""
-    page = ask(begin(home=home), "page", lambda connection: _find(connection, url))
+    page = run_query(begin(home=home), "page", lambda connection: _find(connection, url))
     if as_json:
         return output.write_json({column: value for column, value in page.items() if column != "id"})
     return _write(page, clock.now())
@@ -54,12 +55,12 @@ async def _find(connection: Any, url: str) -> Row:
     return page | {"structured_data": await get_structured_data(connection, page["id"])}
 
 
-def every(url: Url, time: Frequency, as_json: AsJson = False, home: Home = None) -> None:
+def set_interval(url: Url, time: Frequency, as_json: AsJson = False, home: Home = None) -> None:
     """Visit it again that often, whatever its domain does."""
     from forager.pages import service as page_service
 
     settings = begin(home=home)
-    done = act(
+    done = run_action(
         settings,
         "page",
         lambda connection: page_service.set_page_frequency(
@@ -82,7 +83,7 @@ def _write(page: Row, now: datetime) -> None:
     screen = output.console()
     screen.print(Text(words.clean(page["url"]), style="bold"))
     for label, value in page_lines(page, now):
-        shown = hang(" " * MARGIN + words.clean(value), screen.width, MARGIN)
+        shown = wrap_text(" " * MARGIN + words.clean(value), screen.width, MARGIN)
         screen.print(Text(f"  {label:<{LABEL_WIDTH}}", style="dim").append(shown[MARGIN:], style="not dim"))
 
 
@@ -101,7 +102,7 @@ def page_lines(page: Row, now: datetime) -> list[tuple[str, str]]:
         ("status", f"{page['status']}, {_when(page, now)}"),
         ("domain", page["domain"]),
         ("place", f"depth {page['depth']}, priority {page['priority']}" + (", a seed" if page["is_seed"] else "")),
-        ("again", _again(page, now)),
+        ("again", _format_revisit(page, now)),
         ("changes", _changes(page, now)),
     ]
     return [(label, value) for label, value in lines if value]
@@ -129,12 +130,12 @@ def item_types(items: list[Row]) -> str:
 
 def _when(page: Row, now: datetime) -> str:
     if page["fetched_at"] or page["failed_at"]:
-        read = f"read {words.age(page['fetched_at'], now)}" if page["fetched_at"] else "never read"
-        return read + (f", failed {words.age(page['failed_at'], now)}" if page["failed_at"] else "")
-    return f"found {words.age(page['discovered_at'], now)}"
+        read = f"read {words.format_relative(page['fetched_at'], now)}" if page["fetched_at"] else "never read"
+        return read + (f", failed {words.format_relative(page['failed_at'], now)}" if page["failed_at"] else "")
+    return f"found {words.format_relative(page['discovered_at'], now)}"
 
 
-def _again(page: Row, now: datetime) -> str:
+def _format_revisit(page: Row, now: datetime) -> str:
     own, inherited = page["revisit_every_s"], page["domain_revisit_every_s"]
     if own:
         often = f"every {words.duration(own)}"
@@ -147,11 +148,15 @@ def _again(page: Row, now: datetime) -> str:
     due = page["scheduled_for"]
     if due is None:
         return often
-    return f"{often}; next {words.age(due, now)}" if due > now else f"{often}; due since {words.age(due, now)}"
+    return (
+        f"{often}; next {words.format_relative(due, now)}"
+        if due > now
+        else f"{often}; due since {words.format_relative(due, now)}"
+    )
 
 
 def _changes(page: Row, now: datetime) -> str:
     if not page["comparisons"]:
         return ""
-    last = f", last seen {words.age(page['changed_at'], now)}" if page["changed_at"] else ""
+    last = f", last seen {words.format_relative(page['changed_at'], now)}" if page["changed_at"] else ""
     return f"{page['changes']} of {words.things(page['comparisons'], 'visit')} found one{last}"

@@ -9,8 +9,8 @@ from forager.cli import output, table
 from forager.cli.flags import AsJson, DomainName, Home, Limit, PageStatus
 from forager.cli.format import short_url, visit_result
 from forager.cli.help import Command
-from forager.cli.start import ask, begin
-from forager.cli.table import color_cell, number, prose, say_more, wide
+from forager.cli.start import begin, run_query
+from forager.cli.table import color_cell, number, say_more, text_column, wrap_column
 from forager.frontier.models import OutcomeKind
 
 Row = dict[str, Any]
@@ -36,11 +36,11 @@ def pages(
         rows = await page_queries.list_pages(connection, domain=domain, status=status, outcome=outcome, limit=limit)
         return await page_queries.add_latest_visits(connection, rows)
 
-    rows = ask(begin(home=home), "pages", found)
+    rows = run_query(begin(home=home), "pages", found)
     if as_json:
         return output.write_json_list(rows)
     table.write(
-        ("status", number("code"), number("depth"), "lang", number("links"), wide("url"), prose("title")),
+        ("status", number("code"), number("depth"), "lang", number("links"), wrap_column("url"), text_column("title")),
         [
             (
                 color_cell(row["status"]),

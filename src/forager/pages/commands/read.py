@@ -62,11 +62,11 @@ def read(
 def _select(reading: "Reading", url: str, scope: Scope, settings: "Settings") -> dict[str, Any]:
     """The links that a crawl would follow, and how many it would leave out for which reason."""
     from forager.frontier.models import Target
-    from forager.links.scope import Reach
+    from forager.links.scope import CrawlScope
     from forager.links.select import Selector
     from forager.runs.models import RunSpec
 
-    selector = Selector(Reach.of(RunSpec((url,), scope)), max_links_per_page=settings.crawl.max_links_per_page)
+    selector = Selector(CrawlScope.of(RunSpec((url,), scope)), max_links_per_page=settings.crawl.max_links_per_page)
     selection = selector.select(reading, Target(0, 0, 0, 0, url, 0, 0, 0))
     return {
         "links": [{"url": link.url, "anchor": link.anchor, "rel": link.rel} for link in selection.links],

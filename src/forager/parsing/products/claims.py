@@ -22,37 +22,37 @@ class Claim(NamedTuple):
     where: str
 
 
-class Settled(NamedTuple):
+class FieldValue(NamedTuple):
     value: Any
     confidence: float
     evidence: tuple[Evidence, ...]
 
 
-def settle(claims: Iterable[Claim]) -> dict[str, Settled]:
+def resolve_claims(claims: Iterable[Claim]) -> dict[str, FieldValue]:
     by_field: dict[str, list[Claim]] = {}
     for claim in claims:
         by_field.setdefault(claim.field, []).append(claim)
-    return {name: _settle(name, found) for name, found in by_field.items()}
+    return {name: _resolve_field(name, found) for name, found in by_field.items()}
 
 
-def _settle(name: str, claims: Sequence[Claim]) -> Settled:
+def _resolve_field(name: str, claims: Sequence[Claim]) -> FieldValue:
     if len(claims) == 1:
-        return Settled(claims[0].value, round(claims[0].confidence, 2), (_evidence(claims[0]),))
+        return FieldValue(claims[0].value, round(claims[0].confidence, 2), (_evidence(claims[0]),))
     ranked = sorted(_drop_bad_prices(name, claims), key=lambda claim: -claim.confidence)
     groups: dict[Any, list[Claim]] = {}
     for claim in ranked:
         groups.setdefault(_comparison_key(claim), []).append(claim)
-    best = max(groups.values(), key=_agreed)
-    confidence = _agreed(best)
+    best = max(groups.values(), key=_combine)
+    confidence = _combine(best)
     if name == "attributes":
-        return Settled(
+        return FieldValue(
             _merged(ranked), round(confidence, 2), tuple(_evidence(claim) for claim in ranked[:MOST_EVIDENCE])
         )
     if any(group is not best and group[0].confidence >= GOOD for group in groups.values()) and name not in LONG:
         confidence *= CONTRADICTED
     others = [claim for group in groups.values() if group is not best for claim in group]
     evidence = [_evidence(claim) for claim in (*best, *others)]
-    return Settled(best[0].value, round(confidence, 2), tuple(evidence[:MOST_EVIDENCE]))
+    return FieldValue(best[0].value, round(confidence, 2), tuple(evidence[:MOST_EVIDENCE]))
 
 
 def _merged(ranked: Sequence[Claim]) -> dict[str, str]:
@@ -68,7 +68,7 @@ LONG = frozenset({"description", "image_urls", "variants", "category", "name"})
 """Said in many ways that are all right."""
 
 
-def _agreed(claims: Sequence[Claim]) -> float:
+def _combine(claims: Sequence[Claim]) -> float:
     """Sources that say the same; the same source twice is no agreement."""
     doubt = 1.0
     for confidence in {claim.where.partition(" ")[0]: claim.confidence for claim in reversed(claims)}.values():
@@ -101,7 +101,7 @@ def _evidence(claim: Claim) -> Evidence:
     if isinstance(value, dict):
         shown = ", ".join(f"{name}: {each}" for name, each in value.items())
     elif isinstance(value, tuple):
-        shown = f"{len(value)}: " + ", ".join(_shown(each) for each in value[:3])
+        shown = f"{len(value)}: " + ", ".join(_format_value(each) for each in value[:3])
     else:
         shown = str(value)
     return Evidence(
@@ -111,5 +111,5 @@ def _evidence(claim: Claim) -> Evidence:
     )
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return value if isinstance(value, str) else value.name or value.sku or "?"

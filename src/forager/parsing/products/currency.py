@@ -414,7 +414,7 @@ SIGN = re.compile("|".join(map(_as_pattern, _WORDS_LONGEST_FIRST)) + r"|(?<![^\W
 """In a text of small letters."""
 
 
-class Place(NamedTuple):
+class PageLocale(NamedTuple):
     """Where a page is: what settles signs that several countries share, and what a comma means."""
 
     language: str = ""
@@ -440,27 +440,27 @@ class Currency(NamedTuple):
     confidence: float
 
 
-def place_of(url: str, language: str | None, currency: str | None = None) -> Place:
+def get_locale(url: str, language: str | None, currency: str | None = None) -> PageLocale:
     spoken = (language or "").lower().replace("_", "-")
     region = spoken.rpartition("-")[2] if "-" in spoken else ""
     host = url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0]
     ending = host.rpartition(".")[2].lower()
     by_host = {"uk": "gb"}.get(ending, ending) if len(ending) == 2 and ending.isalpha() else ""
     by_host = "" if by_host in {"io", "ai", "me", "tv", "cc", "ly", "to", "eu"} or host.endswith(".co") else by_host
-    return Place(spoken, by_host or (region if len(region) == 2 else ""), currency)
+    return PageLocale(spoken, by_host or (region if len(region) == 2 else ""), currency)
 
 
-def read_currency(text: str, place: Place = Place()) -> Currency | None:  # noqa: B008 (a tuple)
+def read_currency(text: str, place: PageLocale = PageLocale()) -> Currency | None:  # noqa: B008 (a tuple)
     """What a whole text such as `EUR`, `€` or `US Dollar` means."""
     word = text.strip().strip("()[]:").lower()[:20]
     if word.upper() in CODES:
         return Currency(word.upper(), CLEAR)
     if word in WORDS:
         return Currency(WORDS[word], CLEAR)
-    return settle(word, place) if word in SHARED else None
+    return resolve_sign(word, place) if word in SHARED else None
 
 
-def settle(sign: str, place: Place) -> Currency | None:
+def resolve_sign(sign: str, place: PageLocale) -> Currency | None:
     """A sign that several countries share."""
     meanings = SHARED[sign]
     if place.currency and place.currency in meanings.values():

@@ -70,7 +70,7 @@ def read_embedded(tree: Tree, scripts: Sequence[int]) -> Embedded:
             currency = told[1]
         if len(text) > LONGEST_DOCUMENT or not ("rice" in text or "mount" in text):
             continue
-        documents = _whole(text, tree.attributes(number)) if _is_json(kind) else _assigned(text)
+        documents = _parse_json_script(text, tree.attributes(number)) if _is_json(kind) else _assigned(text)
         found.extend(document for document in documents if isinstance(document.content, dict | list))
     return Embedded(found[:MOST_DOCUMENTS], currency)
 
@@ -79,7 +79,7 @@ def _is_json(kind: str) -> bool:
     return kind.partition(";")[0] in {"application/json", "text/json"}
 
 
-def _whole(text: str, attributes: dict[str, str]) -> Iterator[Document]:
+def _parse_json_script(text: str, attributes: dict[str, str]) -> Iterator[Document]:
     content = _decode(text, len(text) - len(text.lstrip()))
     name = attributes.get("id") or next((key for key in attributes if key.startswith("data-")), None)
     yield Document(f"script#{name[:60]}" if name else "script[json]", content)

@@ -9,35 +9,24 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from forager.parsing.products.check import list_problems
-from forager.parsing.products.choose import (
-    PageTitles,
-    as_variants,
-    choose,
-    is_article,
-    is_list,
-    is_writing,
-)
-from forager.parsing.products.claims import Claim, Settled, settle
-from forager.parsing.products.clues import (
+from forager.parsing.products.claims import Claim, FieldValue, resolve_claims
+from forager.parsing.products.detect import (
     LISTING_TYPES,
     LISTINGS,
     OTHER_TYPES,
     PRODUCT_TYPES,
-    Sight,
+    PageKind,
     detect_page_type,
     has_price_tag,
     type_of,
 )
 from forager.parsing.products.embedded import read_embedded
-from forager.parsing.products.facts import category_of_breadcrumbs, claims_of, cut
-from forager.parsing.products.goods import find_json_product
+from forager.parsing.products.item_fields import category_of_breadcrumbs, claims_of, clean_field
+from forager.parsing.products.json_items import find_json_product
 from forager.parsing.products.labels import claims_of_address, claims_of_labels, claims_of_names
 from forager.parsing.products.lists import list_products
-from forager.parsing.products.metatags import (
-    claims_for_any_page,
-    claims_of_metas,
-    without_site,
-)
+from forager.parsing.products.meta_tags import claims_for_any_page, claims_of_metas, without_site
+from forager.parsing.products.select import PageTitles, as_variants, is_article, is_list, is_writing, select_product
 from forager.parsing.products.stock import Availability
 from forager.parsing.products.view import View
 from forager.parsing.products.visible import MANY_CARTS, find_cart_buttons, find_heading, find_visible_claims
@@ -80,7 +69,7 @@ def collect(view: View) -> list[Claim]:
     heading = find_heading(view.tree, view.head.title, og_title)
     view.heading = heading.number if heading else -1
     titles = PageTitles(heading.text if heading else None, view.head.title, og_title)
-    chosen = as_variants(choose(items, view, titles))
+    chosen = as_variants(select_product(items, view, titles))
     if not any(map(_says_price, chosen)) and not any(item.is_a(*LISTINGS) for item in items):
         chosen += _own_json(view, titles)
     carts = find_cart_buttons(view, also_links=not chosen)
@@ -101,14 +90,14 @@ def collect(view: View) -> list[Claim]:
     if "price" in said and "availability" not in said:
         claims.append(Claim("availability", str(Availability.IN_STOCK), 0.3, "a price, and no word of being sold out"))
     if heading:
-        claims.append(Claim("name", cut("name", heading.text), 0.75 if not chosen else 0.5, "css h1"))
+        claims.append(Claim("name", clean_field("name", heading.text), 0.75 if not chosen else 0.5, "css h1"))
     elif view.head.title and "name" not in said:
         title = without_site(view.head.title, view.head.meta("og:site_name"))
-        claims.append(Claim("name", cut("name", title), 0.4, "css title"))
+        claims.append(Claim("name", clean_field("name", title), 0.4, "css title"))
     return claims
 
 
-def _is_product_page(view: View, chosen: Sequence[Item], carts: int, sight: Sight, *, has_heading: bool) -> bool:
+def _is_product_page(view: View, chosen: Sequence[Item], carts: int, sight: PageKind, *, has_heading: bool) -> bool:
     """Whether the page sells what it speaks of. What readers write below a product makes no story of it; an article
     that has a product in its markup is one only where the shop itself says so."""
     items, kind = view.items, type_of(view.head)
@@ -149,7 +138,7 @@ def assemble(claims: Iterable[Claim], parser_name: str, parser_version: int) -> 
     """One value per field, what is wrong with them, and how sure we are of the whole."""
     claims = list(claims)
     unreadable = {claim.field for claim in claims if claim.field.startswith("!")}
-    settled = settle(claim for claim in claims if claim.value != "" and not claim.field.startswith("!"))
+    settled = resolve_claims(claim for claim in claims if claim.value != "" and not claim.field.startswith("!"))
     facts: dict[str, Any] = {name: settled[name].value for name in FACTS if name in settled}
     return Product(
         **{"name": None} | facts,
@@ -162,7 +151,7 @@ def assemble(claims: Iterable[Claim], parser_name: str, parser_version: int) -> 
     )
 
 
-def _weighted_confidence(settled: dict[str, Settled]) -> float:
+def _weighted_confidence(settled: dict[str, FieldValue]) -> float:
     return round(sum(weight * settled[name].confidence for name, weight in WEIGHTS.items() if name in settled), 2)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from forager.parsing.products.claims import Claim
-from forager.parsing.products.facts import cut
+from forager.parsing.products.item_fields import clean_field
 from forager.parsing.products.label_words import LABELS
 from forager.parsing.products.numbers import read_gtin
 from forager.parsing.products.view import View
@@ -43,7 +43,7 @@ def claims_of_labels(view: View) -> Iterator[Claim]:
     """What is labelled, in the page's order; codes of things beside the product are left out."""
     found: dict[str, list[tuple[str, str]]] = {}
     attributes: dict[str, str] = {}
-    for field, label, value, owner in _labelled(view):
+    for field, label, value, owner in _find_labels(view):
         if field in ATTRIBUTES:
             if field not in attributes and not is_outside_product(view, owner):
                 attributes[field] = value
@@ -58,7 +58,7 @@ def claims_of_labels(view: View) -> Iterator[Claim]:
         yield Claim("attributes", attributes, 0.6, "label " + ", ".join(attributes))
 
 
-def _labelled(view: View) -> Iterator[tuple[str, str, str, int]]:
+def _find_labels(view: View) -> Iterator[tuple[str, str, str, int]]:
     """Field, label, value, and the element the value stands in."""
     if view.body_element is None:
         return
@@ -82,14 +82,14 @@ def _labelled(view: View) -> Iterator[tuple[str, str, str, int]]:
         if len(text) <= LONGEST_LABEL and (field := _field_of(text)) is not None:
             waiting = (field, text.strip(ENDS))
         elif (
-            _may_be_pair(text)
+            _is_pair_candidate(text)
             and (pair := INSIDE.match(text)) is not None
             and (field := _field_of(pair[1])) is not None
         ):
             yield field, pair[1], pair[2], owner
 
 
-def _may_be_pair(text: str) -> bool:
+def _is_pair_candidate(text: str) -> bool:
     return ":" in text or "：" in text or "#" in text or text[-1:].isdigit() or text[-2:-1].isdigit()
 
 
@@ -107,7 +107,7 @@ def _read(field: str, value: str) -> str | None:
     if field == "gtin":
         return read_gtin(value.partition(",")[0].strip(" ."))
     if field == "brand":
-        return cut("brand", value) if len(value) <= 60 and not value.isdigit() and "://" not in value else None
+        return clean_field("brand", value) if len(value) <= 60 and not value.isdigit() and "://" not in value else None
     value = value.strip(ENDS)
     found = CODE.fullmatch(value) or (CODE.match(value) if field == "sku" else None)
     if found is None or len(found[0]) > LONGEST_CODE or len(found[0]) < 3 or DATE_OR_PRICE.fullmatch(found[0]):

@@ -6,9 +6,9 @@ A list tells less than the product's own page, and often another price: what com
 from collections.abc import Iterable, Iterator, Sequence
 
 from forager.errors import BadUrlError
-from forager.parsing.products.choose import is_product
 from forager.parsing.products.claims import Claim
-from forager.parsing.products.facts import absolute, claims_of
+from forager.parsing.products.item_fields import absolute, claims_of
+from forager.parsing.products.select import is_product
 from forager.parsing.products.view import View
 from forager.parsing.structured.items import Item
 from forager.urls.normalize import normalize

@@ -17,14 +17,14 @@ from forager.parsing.products.currency import (
     WITHOUT_DECIMALS,
     WORDS,
     Currency,
-    Place,
-    settle,
+    PageLocale,
+    resolve_sign,
 )
 
 LONGEST_TEXT = 200
 MOST_DIGITS = 24
 HIGHEST = Decimal(10) ** 13
-ANYWHERE = Place()
+ANYWHERE = PageLocale()
 SPACES = {ord(space): " " for space in "\u00a0\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t\n\r\f\v"}
 SIGNS = SPACES | {
     **{ord(mark): None for mark in "\u200b\u200c\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2069\ufeff\u00ad"},
@@ -89,9 +89,9 @@ class Money(NamedTuple):
     """Of a kilogram, a litre, a month."""
 
 
-def read_visible_price(text: str, place: Place = ANYWHERE) -> Money | None:
+def read_visible_price(text: str, place: PageLocale = ANYWHERE) -> Money | None:
     """What a page asks for, of a text that may also tell what is saved, what delivery costs, what it was before."""
-    text = tidy(text)
+    text = normalize_text(text)
     if NUMBER.search(text) is None:
         return None
     if text.upper() == text.lower():  # a number and signs alone
@@ -104,9 +104,9 @@ def read_visible_price(text: str, place: Place = ANYWHERE) -> Money | None:
     return money
 
 
-def read_money(text: str, place: Place = ANYWHERE) -> Money | None:
+def read_money(text: str, place: PageLocale = ANYWHERE) -> Money | None:
     """The first price of a short text; numbers with a currency come before numbers without one."""
-    text = tidy(text)
+    text = normalize_text(text)
     text = SPLIT_CENTS.sub(r"\2 \1.\3", text)
     text = APART_CENTS.sub(r"\1,\2" if "." in text.partition(",")[0] else r"\1.\2", text)
     text = BARE_CENTS.sub(r"0\1", text)
@@ -117,9 +117,9 @@ def read_money(text: str, place: Place = ANYWHERE) -> Money | None:
     if not numbers:
         return None
     signs = _free_signs(_signs(text, place), numbers, refused, text)
-    paired = [(found, sign) for found in numbers if (sign := _find_closest(found, signs, text)) is not None]
+    paired = [(found, sign) for found in numbers if (sign := _find_near_currency(found, signs, text)) is not None]
     whole = [(found, sign) for found, sign in paired if not PER_UNIT.match(text, found.end())]
-    close = [pair for pair in whole if _find_closest(pair[0], signs, text, CLOSE) is not None]
+    close = [pair for pair in whole if _find_near_currency(pair[0], signs, text, CLOSE) is not None]
     best: tuple[re.Match[str], Currency | None] = (close or whole or paired)[0] if paired else (numbers[0], None)
     found, sign = best
     code = sign.code if sign else None
@@ -133,10 +133,10 @@ def read_money(text: str, place: Place = ANYWHERE) -> Money | None:
 
 
 def parse_amount(
-    text: str, place: Place = ANYWHERE, code: str | None = None, *, is_machine: bool = False
+    text: str, place: PageLocale = ANYWHERE, code: str | None = None, *, is_machine: bool = False
 ) -> Decimal | None:
     """A number without its currency. `is_machine`: meant for programs, where a point stands before the decimals."""
-    text = tidy(text)
+    text = normalize_text(text)
     digits = sum(map(str.isdigit, text))
     found = NUMBER.search(text)
     if not found or digits > MOST_DIGITS or text[: found.start()].endswith("-"):
@@ -148,7 +148,7 @@ def parse_amount(
     return amount if amount <= HIGHEST else None
 
 
-def tidy(text: str) -> str:
+def normalize_text(text: str) -> str:
     """One spelling for digits, spaces, dashes and apostrophes of all scripts."""
     text = text[:LONGEST_TEXT]
     if not text.isascii():
@@ -162,7 +162,7 @@ def _to_ascii_digit(character: str) -> str:
     return str(unicodedata.digit(character)) if character.isdigit() and not character.isascii() else character
 
 
-def _plain(number: str, place: Place, code: str | None, *, is_machine: bool) -> str:
+def _plain(number: str, place: PageLocale, code: str | None, *, is_machine: bool) -> str:
     """With a point before the decimals and nothing else."""
     number = (
         number.replace(" ", "").replace("'", "") if not _is_apostrophe_decimal(number) else number.replace("'", ".")
@@ -190,7 +190,7 @@ def _is_apostrophe_decimal(number: str) -> bool:
     )
 
 
-def _is_thousands_separator(whole: str, sign: str, place: Place, code: str | None, *, is_machine: bool) -> bool:
+def _is_thousands_separator(whole: str, sign: str, place: PageLocale, code: str | None, *, is_machine: bool) -> bool:
     """Whether `1.234` or `1,234` is more than a thousand."""
     if whole.startswith("0") or len(whole) > 3:
         return False
@@ -224,7 +224,7 @@ def _word_before(before: str) -> str:
 _NAMES = frozenset({*WORDS, *SHARED, *(code.lower() for code in CODES), "from", "ab", "desde"})
 
 
-def _signs(text: str, place: Place) -> list[tuple[int, int, Currency]]:
+def _signs(text: str, place: PageLocale) -> list[tuple[int, int, Currency]]:
     found: list[tuple[int, int, Currency]] = []
     small = text.lower()
     if len(small) != len(text):
@@ -234,7 +234,7 @@ def _signs(text: str, place: Place) -> list[tuple[int, int, Currency]]:
         if word in WORDS:
             currency: Currency | None = Currency(WORDS[word], 1.0)
         elif word in SHARED:
-            currency = settle(word, place)
+            currency = resolve_sign(word, place)
         else:
             code = text[match.start() : match.end()]
             currency = Currency(code, 1.0) if code.isupper() and code in CODES else None
@@ -261,7 +261,7 @@ def _free_signs(
     ]
 
 
-def _find_closest(
+def _find_near_currency(
     number: re.Match[str], signs: list[tuple[int, int, Currency]], text: str, between: int = 0
 ) -> Currency | None:
     best, best_distance = None, (between or BETWEEN) + 1
@@ -276,7 +276,7 @@ def _find_closest(
         ):
             best, best_distance = currency, len(gap)
     if best is None and text[number.end() : number.end() + 2] == ",-":
-        return settle(",-", ANYWHERE)
+        return resolve_sign(",-", ANYWHERE)
     return best
 
 
@@ -291,7 +291,7 @@ def _range_start(text: str, found: re.Match[str], numbers: list[re.Match[str]]) 
 
 
 def _range_end(
-    text: str, found: re.Match[str], numbers: list[re.Match[str]], place: Place, code: str | None
+    text: str, found: re.Match[str], numbers: list[re.Match[str]], place: PageLocale, code: str | None
 ) -> Decimal | None:
     at = numbers.index(found)
     if at + 1 >= len(numbers) or not RANGE.match(text[found.end() : numbers[at + 1].start()]):

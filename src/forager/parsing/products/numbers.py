@@ -3,7 +3,7 @@
 import re
 from decimal import Decimal, InvalidOperation
 
-from forager.parsing.products.money import tidy
+from forager.parsing.products.money import normalize_text
 
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 OUT_OF = re.compile(
@@ -21,7 +21,7 @@ NO_DIGIT = re.compile(r"[\s\-.]")
 
 def parse_rating(text: str, best: str | None = None) -> Decimal | None:
     """On a scale of 0 to 5. Without a declared best the smallest usual scale that fits."""
-    text = tidy(text[:LONGEST_TEXT])
+    text = normalize_text(text[:LONGEST_TEXT])
     if (japanese := OUT_OF_JAPANESE.search(text)) is not None:
         return _scale_value(japanese.group(2), japanese.group(1))
     if (pair := OUT_OF.search(text)) is not None:
@@ -29,7 +29,7 @@ def parse_rating(text: str, best: str | None = None) -> Decimal | None:
     found = NUMBER.search(text)
     if found is None:
         return None
-    top = NUMBER.search(tidy(best[:LONGEST_TEXT])) if best else None
+    top = NUMBER.search(normalize_text(best[:LONGEST_TEXT])) if best else None
     return _scale_value(found.group(), "100" if "%" in text else top.group() if top else None)
 
 
@@ -48,7 +48,7 @@ def _scale_value(value: str, best: str | None) -> Decimal | None:
 
 def read_count(text: str) -> int | None:
     """`1,234 ratings`, `(1.234)`, `2 345`, `1.2k`."""
-    text = tidy(text[:LONGEST_TEXT])
+    text = normalize_text(text[:LONGEST_TEXT])
     found = COUNT.search(text)
     if found is None:
         return None

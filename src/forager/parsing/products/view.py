@@ -8,10 +8,10 @@ import turbohtml
 from forager.fetch.models import Fetched
 from forager.parsing.charset import to_text
 from forager.parsing.head import Head
-from forager.parsing.products.clues import body_of
-from forager.parsing.products.currency import Place, place_of
+from forager.parsing.products.currency import PageLocale, get_locale
+from forager.parsing.products.detect import body_of
 from forager.parsing.products.money import Money
-from forager.parsing.products.words import is_non_product, is_struck, names_of, visible_text
+from forager.parsing.products.words import is_non_product, is_old_price, names_of, visible_text
 from forager.parsing.structured import Item, StructuredData
 from forager.parsing.tree import bounded
 from forager.parsing.tree_types import Tree
@@ -67,15 +67,15 @@ class View:
         """What an element shows; nothing once a page has made us read too much."""
         if self.looks_left <= 0 or self.text_left <= 0:
             return ""
-        text = visible_text(self.tree, number, is_struck=lambda _tree, inner: self.is_struck(inner))
+        text = visible_text(self.tree, number, is_struck=lambda _tree, inner: self.is_old_price(inner))
         self.looks_left -= 1
         self.text_left -= len(text) + 1
         return text
 
-    def is_struck(self, number: int) -> bool:
+    def is_old_price(self, number: int) -> bool:
         """Whether an element is an old price."""
         if (known := self.struck.get(number)) is None:
-            known = self.struck[number] = is_struck(self.tree, number)
+            known = self.struck[number] = is_old_price(self.tree, number)
         return known
 
     def is_non_product(self, number: int) -> bool:
@@ -85,8 +85,8 @@ class View:
         return known
 
     @cached_property
-    def place(self) -> Place:
-        return place_of(self.url, self.language)
+    def place(self) -> PageLocale:
+        return get_locale(self.url, self.language)
 
     @property
     def has_query(self) -> bool:

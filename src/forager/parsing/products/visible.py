@@ -7,10 +7,10 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-from forager.parsing.products.choose import is_similar
 from forager.parsing.products.claims import Claim
-from forager.parsing.products.facts import cut, trim_breadcrumbs
+from forager.parsing.products.item_fields import clean_field, trim_breadcrumbs
 from forager.parsing.products.money import Money, parse_amount, read_money, read_visible_price
+from forager.parsing.products.select import is_similar
 from forager.parsing.products.stock import Availability, read_availability
 from forager.parsing.products.view import View
 from forager.parsing.products.words import (
@@ -105,10 +105,10 @@ def find_cart_buttons(view: View, *, also_links: bool) -> list[int]:
     named = tree.find(CART_ATTRIBUTES, CART_NAMES)[:MOST_CARTS]
     found = [number for number in named if not is_outside_product(view, number)]
     if not found:
-        found = _labelled(view, _find_buttons(tree)[:MOST_BUTTONS])
+        found = _filter_by_label(view, _find_buttons(tree)[:MOST_BUTTONS])
         if not found and also_links:
             below = [number for number in _links(tree) if number > view.heading]
-            found = _labelled(view, below[:MOST_LINKS])
+            found = _filter_by_label(view, below[:MOST_LINKS])
     outer: list[int] = []
     for number in found:
         if not outer or number >= tree.end(outer[-1]):
@@ -134,7 +134,7 @@ def _links(tree: Tree) -> list[int]:
     return sorted([*tree.tags("a"), *(number for number, kind in zip(inputs, kinds, strict=True) if kind == "image")])
 
 
-def _labelled(view: View, numbers: list[int]) -> list[int]:
+def _filter_by_label(view: View, numbers: list[int]) -> list[int]:
     return [
         number
         for number in numbers
@@ -184,7 +184,7 @@ def find_visible_claims(
             yield Claim("currency", money.currency, confidence * money.confidence, where)
     yield from _find_stock_claims(view, carts, parts["stock"])
     yield from _find_brand(view, heading, parts["brand"])
-    if crumbs := _crumbs(view, heading, parts["crumbs"]):
+    if crumbs := _get_category(view, heading, parts["crumbs"]):
         yield Claim("category", crumbs, 0.5, "css breadcrumb")
 
 
@@ -209,17 +209,17 @@ def find_price(view: View, carts: list[int], heading: Heading | None, named: lis
         found
         for anchor, prices in [(cart, named) for cart in carts[:2]]
         + ([(heading.number, named[bisect_right(named, heading.number) :])] if heading is not None else [])
-        if (found := _find_nearest_price(view, anchor, prices)) is not None
+        if (found := _find_near_price(view, anchor, prices)) is not None
     ]
     if near:
         return min(near, key=lambda seen: (seen.money.is_per_unit, view.tree.end(seen.place) - seen.place))
     return _price_in(view.body_element, named, view, ANYWHERE) or _price_in_text(view, carts, heading)
 
 
-def _find_nearest_price(view: View, anchor: int, named: list[int]) -> Seen | None:
+def _find_near_price(view: View, anchor: int, named: list[int]) -> Seen | None:
     """That of a unit only where no other is around."""
     of_unit: Seen | None = None
-    for place in _around(view, anchor, HIGHEST_CLIMB):
+    for place in _iter_ancestors(view, anchor, HIGHEST_CLIMB):
         if (found := _price_in(place, named, view, NEAR)) is not None:
             if not found.money.is_per_unit:
                 return found
@@ -227,7 +227,7 @@ def _find_nearest_price(view: View, anchor: int, named: list[int]) -> Seen | Non
     return of_unit
 
 
-def _around(view: View, number: int, levels: int) -> Iterator[int]:
+def _iter_ancestors(view: View, number: int, levels: int) -> Iterator[int]:
     """What holds it, from the inside out, below `body`."""
     place = view.tree.parent(number)
     for _ in range(levels):
@@ -287,7 +287,7 @@ def _read_new_price(number: int, view: View) -> Money | None:
     if tree.tag(number) in {"script", "style", "input"} or is_no_price(names_of(tree, number)):
         return None
     parent = tree.parent(number)
-    if view.is_struck(number) or (parent >= 0 and view.is_struck(parent)):
+    if view.is_old_price(number) or (parent >= 0 and view.is_old_price(parent)):
         return None
     text = view.read_text(number)
     if text and len(text) <= LONGEST_PRICE:
@@ -309,7 +309,7 @@ def _regular_price(view: View, place: int, price: Decimal) -> Decimal | None:
         if around < 0 or around == view.body_element:
             return None
         for number, text in tree.numbers(around, LONGEST_MONEY)[:MOST_STRUCK]:
-            if not _is_struck_within(view, number, around) or is_outside_product(view, number):
+            if not _is_old_price_within(view, number, around) or is_outside_product(view, number):
                 continue
             money = read_money(text, view.place)
             if money is not None and price < money.amount <= price * MOST_REDUCED:
@@ -317,11 +317,11 @@ def _regular_price(view: View, place: int, price: Decimal) -> Decimal | None:
     return None
 
 
-def _is_struck_within(view: View, number: int, around: int) -> bool:
+def _is_old_price_within(view: View, number: int, around: int) -> bool:
     for _ in range(LEVELS_STRUCK):
         if number <= around:
             return False
-        if view.is_struck(number):
+        if view.is_old_price(number):
             return True
         number = view.tree.parent(number)
     return False
@@ -330,7 +330,7 @@ def _is_struck_within(view: View, number: int, around: int) -> bool:
 def _price_in_text(view: View, carts: list[int], heading: Heading | None) -> Seen | None:
     """No element is called a price: a number with a currency in the block around the button, or below the heading."""
     for cart in carts[:1]:
-        for place in _around(view, cart, 5):
+        for place in _iter_ancestors(view, cart, 5):
             text = view.read_text(place)
             if len(text) > LONGEST_BLOCK:
                 break
@@ -348,7 +348,7 @@ def _price_below(view: View, heading: Heading) -> Seen | None:
     for number in below[:MOST_BELOW]:
         for place in (number, tree.parent(number)):
             text = view.read_text(place)
-            if len(text) > LONGEST_MONEY or view.is_struck(place) or is_no_price(text):
+            if len(text) > LONGEST_MONEY or view.is_old_price(place) or is_no_price(text):
                 break
             money = read_visible_price(text, view.place)
             if money and money.currency and money.amount > 0 and not is_outside_product(view, number):
@@ -376,7 +376,7 @@ def _find_stock_claims(view: View, carts: list[int], named: list[int]) -> Iterat
         is_sure = all(each in GONE for each, _ in told) and tree.tag(number) not in {"tr", "option", "li"}
         yield Claim("availability", str(state), TOLD if is_sure else 0.5, f"css {_name(tree, number)}")
         return
-    if (state := _find_nearby_stock(view, carts)) is not None:
+    if (state := _find_near_stock(view, carts)) is not None:
         yield Claim("availability", str(state), 0.5, "text beside the cart button")
         return
     for cart in carts[:2]:
@@ -388,10 +388,10 @@ def _find_stock_claims(view: View, carts: list[int], named: list[int]) -> Iterat
             return
 
 
-def _find_nearby_stock(view: View, carts: list[int]) -> Availability | None:
+def _find_near_stock(view: View, carts: list[int]) -> Availability | None:
     """Whether the block around the button says that it cannot be bought."""
     for cart in carts[:1]:
-        for place in _around(view, cart, LEVELS_TOLD):
+        for place in _iter_ancestors(view, cart, LEVELS_TOLD):
             runs = view.tree.runs(place, LONGEST_BLOCK)
             if sum(len(text) for _, text in runs) >= LONGEST_TOLD:
                 break
@@ -435,11 +435,11 @@ def _find_brand(view: View, heading: Heading | None, named: list[int]) -> Iterat
             or is_outside_product(view, number)
         ):
             continue
-        yield Claim("brand", cut("brand", text), 0.5, f"css {_name(tree, number)}")
+        yield Claim("brand", clean_field("brand", text), 0.5, f"css {_name(tree, number)}")
         return
 
 
-def _crumbs(view: View, heading: Heading | None, named: list[int]) -> str | None:
+def _get_category(view: View, heading: Heading | None, named: list[int]) -> str | None:
     tree = view.tree
     if not named:
         return None
@@ -448,7 +448,7 @@ def _crumbs(view: View, heading: Heading | None, named: list[int]) -> str | None
     inside = links[bisect_right(links, number) : bisect_left(links, tree.end(number))]
     names = [tree.text(link) for link in inside[:10]]
     kept = trim_breadcrumbs([name for name in names if name and len(name) < 80], heading.text if heading else None)
-    return cut("category", " > ".join(kept)) or None
+    return clean_field("category", " > ".join(kept)) or None
 
 
 def _name(tree: Tree, number: int) -> str:

@@ -106,17 +106,17 @@ def names_of(tree: Tree, number: int) -> str:
     return to_lowercase(names[:LONGEST_NAMES])
 
 
-def is_struck(tree: Tree, number: int) -> bool:
+def is_old_price(tree: Tree, number: int) -> bool:
     """An old price, by its tag, its class or its style."""
     return (
         tree.tag(number) in SILENT
-        or _says_struck(names_of(tree, number))
+        or _has_old_price_class(names_of(tree, number))
         or "line-through" in (tree.get(number, "style") or "")
     )
 
 
 @lru_cache(4096)
-def _says_struck(names: str) -> bool:
+def _has_old_price_class(names: str) -> bool:
     return bool(STRUCK.search(names))
 
 
@@ -152,7 +152,7 @@ def is_no_price(names: str) -> bool:
 
 
 def visible_text(
-    tree: Tree, number: int, longest: int = LONGEST_TEXT, is_struck: Callable[[Tree, int], bool] = is_struck
+    tree: Tree, number: int, longest: int = LONGEST_TEXT, is_struck: Callable[[Tree, int], bool] = is_old_price
 ) -> str:
     """On one line, without what is struck through; texts of different elements are apart. `is_struck` may remember."""
     struck = {number: False}

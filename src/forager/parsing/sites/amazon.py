@@ -8,8 +8,8 @@ from typing import Any
 from turbohtml import Element
 
 from forager.parsing.products.claims import Claim
-from forager.parsing.products.facts import absolute, cut
 from forager.parsing.products.find import assemble
+from forager.parsing.products.item_fields import absolute, clean_field
 from forager.parsing.products.labels import claims_of_labels
 from forager.parsing.products.money import read_money
 from forager.parsing.products.numbers import parse_rating, read_count, read_gtin
@@ -64,16 +64,16 @@ def find_product(view: View) -> Product | None:
 def _claims(view: View) -> Iterator[Claim]:
     for selector in ("#productTitle", "#ebooksProductTitle", "#title"):
         if text := _text(view, selector):
-            yield Claim("name", cut("name", text), 0.97, f"css {selector}")
+            yield Claim("name", clean_field("name", text), 0.97, f"css {selector}")
             break
     yield from _price(view)
     yield from _stock(view)
     yield from _reviews(view)
     if brand := _text(view, "#bylineInfo") or _text(view, "tr.po-brand td:nth-child(2)"):
-        yield Claim("brand", cut("brand", BRAND.sub("", BRAND.sub("", brand))), 0.85, "css #bylineInfo")
+        yield Claim("brand", clean_field("brand", BRAND.sub("", BRAND.sub("", brand))), 0.85, "css #bylineInfo")
     crumbs = [text for node in view.document.select(CRUMBS)[:10] if (text := _words(node))]
     if crumbs:
-        yield Claim("category", cut("category", " > ".join(crumbs)), 0.9, f"css {CRUMBS}")
+        yield Claim("category", clean_field("category", " > ".join(crumbs)), 0.9, f"css {CRUMBS}")
     yield from _numbers(view)
     yield from (claim for claim in claims_of_labels(view) if claim.field in LABELLED)
     yield from _description(view)
@@ -132,9 +132,9 @@ def _numbers(view: View) -> Iterator[Claim]:
 
 def _description(view: View) -> Iterator[Claim]:
     if text := _text(view, "#productDescription") or _text(view, "#bookDescription_feature_div"):
-        yield Claim("description", cut("description", text), 0.85, "css #productDescription")
+        yield Claim("description", clean_field("description", text), 0.85, "css #productDescription")
     elif bullets := [text for node in view.document.select(BULLETS)[:20] if (text := _words(node))]:
-        yield Claim("description", cut("description", " ".join(bullets)), 0.8, f"css {BULLETS}")
+        yield Claim("description", clean_field("description", " ".join(bullets)), 0.8, f"css {BULLETS}")
 
 
 def _images(view: View) -> tuple[str, ...]:

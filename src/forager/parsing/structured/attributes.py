@@ -157,7 +157,7 @@ def _names(properties: str) -> tuple[str, ...]:
     return tuple(plain_name(name) for name in given if not name.startswith(OTHER_VOCABULARIES))
 
 
-def spellings(said: Iterable[str]) -> dict[str, str]:
+def map_names(said: Iterable[str]) -> dict[str, str]:
     """Names in small letters → as the page has them: `datePublished`."""
     return {
         plain_name(name[:LONGEST_NAME]): short_name(name[:LONGEST_NAME]) for names in said for name in names.split()

@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 
 from forager.parsing.head import Head
-from forager.parsing.structured.attributes import MICRODATA, RDFA, read_attributes, spellings
+from forager.parsing.structured.attributes import MICRODATA, RDFA, map_names, read_attributes
 from forager.parsing.structured.items import Item, short_name
-from forager.parsing.structured.jsonld import Script, decode_scripts, promote_main_items, read_jsonld, top_nodes
+from forager.parsing.structured.jsonld import Script, decode_scripts, move_main_items_up, read_jsonld, top_nodes
 from forager.parsing.tree_types import Tree
 
 LARGEST_JSON = 256 * 1024
@@ -50,11 +50,11 @@ class StructuredData:
 
     @cached_property
     def microdata(self) -> list[Item]:
-        return promote_main_items(read_attributes(self._tree, MICRODATA, self._said))
+        return move_main_items_up(read_attributes(self._tree, MICRODATA, self._said))
 
     @cached_property
     def rdfa(self) -> list[Item]:
-        return promote_main_items(read_attributes(self._tree, RDFA, self._said))
+        return move_main_items_up(read_attributes(self._tree, RDFA, self._said))
 
     @cached_property
     def items(self) -> list[Item]:
@@ -76,7 +76,7 @@ class StructuredData:
             for node, _path in top_nodes(content)
         ]
         marked = [item for item in (*self.microdata, *self.rdfa) if not item.role]
-        names = spellings(self._said) if marked else {}
+        names = map_names(self._said) if marked else {}
         plain = _Plain(names)
         found += [_entry(item.source, **plain.of(item, 0)) for item in marked]
         graph = {name: texts for name, texts in self._head.metas.items() if name.startswith(GRAPH_PREFIXES)}

@@ -60,7 +60,7 @@ class Item:
         for name in names:
             found = self.get(name)
             for at, value in enumerate(found):
-                yield value, self._place(name, at, len(found))
+                yield value, self._format_path(name, at, len(found))
 
     def items(self, *names: str) -> Iterator["Item"]:
         for name in names:
@@ -74,7 +74,7 @@ class Item:
             if found := self.get(name):
                 for at, value in enumerate(found):
                     if text := text_of(value):
-                        yield text, self._place(name, at, len(found))
+                        yield text, self._format_path(name, at, len(found))
 
     def text(self, *names: str) -> str | None:
         for name in names:
@@ -83,7 +83,7 @@ class Item:
                     return text
         return None
 
-    def _place(self, name: str, at: int, count: int) -> str:
+    def _format_path(self, name: str, at: int, count: int) -> str:
         index = f"[{at}]" if count > 1 else ""
         if self.source == "jsonld":
             return f"jsonld {self.path}.{name}{index}"

@@ -172,10 +172,10 @@ class _Reader:
 
     def finish(self) -> list[Item]:
         """With what a page says it is about, which stands for itself."""
-        return promote_main_items(self.top)
+        return move_main_items_up(self.top)
 
 
-def promote_main_items(top: list[Item]) -> list[Item]:
+def move_main_items_up(top: list[Item]) -> list[Item]:
     if not top:
         return top
     promoted = [

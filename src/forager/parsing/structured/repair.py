@@ -89,7 +89,7 @@ def _quote(text: str) -> str:
     at, end, is_inside, slash = 0, len(text), False, -2
     while at < end:
         if not is_inside:
-            at, is_inside = _outside(text, at, out)
+            at, is_inside = _skip_to_string(text, at, out)
             continue
         quote = text.find('"', at)
         if -1 != slash < at:  # looked for once only: a search from every quote would be quadratic
@@ -111,7 +111,7 @@ def _quote(text: str) -> str:
     return "".join(out)
 
 
-def _outside(text: str, at: int, out: list[str]) -> tuple[int, bool]:
+def _skip_to_string(text: str, at: int, out: list[str]) -> tuple[int, bool]:
     """Up to the next string, or behind the next comment; whether it is a string."""
     sign = STRING_OR_COMMENT.search(text, at)
     if sign is None:

@@ -11,7 +11,7 @@ import typer
 from forager.cli import format as words
 from forager.cli import output
 from forager.cli.flags import AsJson, Home
-from forager.cli.start import Noted, act, begin
+from forager.cli.start import Noted, begin, run_action
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
@@ -73,13 +73,13 @@ def add(
     """Add proxies, or tell new facts of known ones."""
     from forager.config.keys import get_cipher
     from forager.proxies import service as control
-    from forager.proxies.admin import Facts
+    from forager.proxies.admin import ProxyInfo
 
     wanted = read_addresses([*(addresses or []), *_lines(file)])
     settings = begin(home=home)
-    facts = Facts(country, city, provider, monthly_cost, per_hour, forward)
+    facts = ProxyInfo(country, city, provider, monthly_cost, per_hour, forward)
     vault = get_cipher(settings, creates=any(address.password for address in wanted))
-    done = act(
+    done = run_action(
         settings,
         "proxies",
         lambda connection: control.add(connection, vault, wanted, facts),
@@ -125,7 +125,7 @@ def rekey(as_json: AsJson = False, home: Home = None) -> None:
 
     settings = begin(home=home)
     vault = get_cipher(settings)
-    count = act(
+    count = run_action(
         settings,
         "proxies",
         lambda connection: control.rekey(connection, vault),

@@ -9,13 +9,13 @@ import typer
 from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home
-from forager.cli.start import Noted, ask, begin, repair
-from forager.cli.table import Cell, number, prose, wide
+from forager.cli.start import Noted, begin, repair, run_query
+from forager.cli.table import Cell, number, text_column, wrap_column
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
-    from forager.proxies.service import Advice
-    from forager.proxies.store import Probed
+    from forager.proxies.service import PoolSize
+    from forager.proxies.store import ProbeResult
 
 SomeIds = Annotated[list[int] | None, typer.Argument(metavar="ID", help="Numbers of proxies; all without.")]
 
@@ -28,17 +28,17 @@ def probe(ids: SomeIds = None, as_json: AsJson = False, home: Home = None) -> No
         output.write_json_list([{"id": each.row.proxy.id, "error": each.error} for each in probed])
     else:
         rows = [(str(each.row.proxy.id), _outcome(each), words.clean(each.error) or "–") for each in probed]
-        table.write((number("id"), "result", prose("why")), rows)
+        table.write((number("id"), "result", text_column("why")), rows)
     if any(each.error for each in probed):
         raise typer.Exit(1)
 
 
-def _noted(probed: list["Probed"]) -> Noted | None:
+def _noted(probed: list["ProbeResult"]) -> Noted | None:
     broken = [each.row.proxy.id for each in probed if each.error]
     return Noted("proxy.probe", "proxy", None, {"proxies": len(probed), "broken": broken}) if probed else None
 
 
-async def try_now(pool: Any, settings: "Settings", ids: Sequence[int] | None) -> list["Probed"]:
+async def try_now(pool: Any, settings: "Settings", ids: Sequence[int] | None) -> list["ProbeResult"]:
     from forager.proxies import service as control
     from forager.proxies import store
     from forager.proxies.probe import probe as try_proxies
@@ -50,7 +50,7 @@ async def try_now(pool: Any, settings: "Settings", ids: Sequence[int] | None) ->
     return probed
 
 
-def _outcome(probed: "Probed") -> Cell:
+def _outcome(probed: "ProbeResult") -> Cell:
     return Cell("broken", "red") if probed.error else Cell("works", "green")
 
 
@@ -70,10 +70,10 @@ def advice(
     from forager.proxies import service as control
 
     settings = begin(home=home)
-    found = ask(
+    found = run_query(
         settings,
         "proxies",
-        lambda connection: control.recommend(
+        lambda connection: control.compute_pool_size(
             connection,
             domain,
             pages_per_hour=pages_per_hour,
@@ -85,13 +85,13 @@ def advice(
         return output.write_json_list([asdict(each) for each in found])
     table.write(
         (
-            wide("domain"),
+            wrap_column("domain"),
             number("on"),
             number("of"),
             number("needed"),
             number("failed"),
             number("time"),
-            prose("remarks"),
+            text_column("remarks"),
         ),
         [_advised(each) for each in found],
     )
@@ -100,7 +100,7 @@ def advice(
     return None
 
 
-def _advised(each: "Advice") -> tuple[str, ...]:
+def _advised(each: "PoolSize") -> tuple[str, ...]:
     return (
         words.clean(each.domain),
         str(each.active),

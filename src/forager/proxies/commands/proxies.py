@@ -12,8 +12,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, DomainName, Home
 from forager.cli.help import Command, Group
-from forager.cli.start import Noted, act, ask, begin, whoami
-from forager.cli.table import Cell, Note, number, wide
+from forager.cli.start import Noted, begin, run_action, run_query, whoami
+from forager.cli.table import Cell, Note, number, wrap_column
 from forager.errors import UsageError
 from forager.proxies.commands.add import add, country_code, rekey
 from forager.proxies.commands.health import SomeIds, advice, probe
@@ -71,12 +71,21 @@ def proxies(
         rows = await control.list_all(connection, domain=domain, country=country, provider=provider)
         return rows, await control.costs(connection)
 
-    rows, costs = ask(begin(home=home), "proxies", look)
+    rows, costs = run_query(begin(home=home), "proxies", look)
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()
     table.write(
-        (number("id"), wide("proxy"), "country", "state", number("ok"), number("failed"), number("time"), "last used"),
+        (
+            number("id"),
+            wrap_column("proxy"),
+            "country",
+            "state",
+            number("ok"),
+            number("failed"),
+            number("time"),
+            "last used",
+        ),
         list(_listed(rows, now)),
     )
     if not rows:
@@ -95,10 +104,10 @@ def _listed(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str | Cell, ..
             words.count(row["successes"]),
             words.count(row["failures"]),
             "–" if average_ms is None else f"{average_ms:,.0f} ms",
-            words.age(row["last_used_at"], now),
+            words.format_relative(row["last_used_at"], now),
         )
         if row["last_error"] and not (row["is_active"] and not row["consecutive_failures"]):
-            again = f"; tried again {words.age(row['probe_at'], now)}" if row["probe_at"] else ""
+            again = f"; tried again {words.format_relative(row['probe_at'], now)}" if row["probe_at"] else ""
             yield Note(f"  └─ {words.clean(row['last_error'])}{again}")
 
 
@@ -136,7 +145,7 @@ def remove(
     """Forget proxies; the history keeps their numbers."""
     from forager.proxies import service as control
 
-    gone = act(
+    gone = run_action(
         begin(home=home),
         "proxies",
         lambda connection: control.remove(connection, ids, is_forced=force),
@@ -167,7 +176,7 @@ def assign(
 
     if not (ids or country or provider):
         raise UsageError(f"Which proxies? Such as: forager proxies assign {domain} 1 2 3.")
-    done = act(
+    done = run_action(
         begin(home=home),
         "proxies",
         lambda connection: control.assign(
@@ -188,7 +197,7 @@ def unassign(domain: Domain, ids: SomeIds = None, as_json: AsJson = False, home:
     """Take proxies from a domain; without any it is asked directly."""
     from forager.proxies import service as control
 
-    done = act(
+    done = run_action(
         begin(home=home),
         "proxies",
         lambda connection: control.unassign(connection, domain, ids, by=whoami()),
@@ -212,7 +221,7 @@ def disable(ids: Ids, domain: InPool = None, as_json: AsJson = False, home: Home
 def _switch(ids: list[int], is_active: bool, domain: str | None, as_json: bool, home: Any) -> None:
     from forager.proxies import service as control
 
-    done = act(
+    done = run_action(
         begin(home=home),
         "proxies",
         lambda connection: control.switch(connection, ids, is_active, domain=domain),

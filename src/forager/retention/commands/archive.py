@@ -10,8 +10,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command, Group
-from forager.cli.start import Noted, ask, begin, repair, whoami
-from forager.cli.table import Cell, Column, number, prose
+from forager.cli.start import Noted, begin, repair, run_query, whoami
+from forager.cli.table import Cell, Column, number, text_column
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _show_plan(settings: "Settings", *, as_json: bool) -> None:
     from forager.retention.archive import plan
     from forager.retention.service import retention_of
 
-    planned = ask(settings, "archive", lambda conn: plan(conn, retention_of(settings)))
+    planned = run_query(settings, "archive", lambda conn: plan(conn, retention_of(settings)))
     if as_json:
         output.write_json_list(
             [
@@ -141,7 +141,7 @@ def list_files(month: SomeMonth = None, as_json: AsJson = False, home: Home = No
     from forager.retention.service import cold_folder
 
     settings, chosen = begin(home=home), month_of(month) if month else None
-    slices = ask(settings, "archive", lambda conn: list_archive_parts(conn, chosen))
+    slices = run_query(settings, "archive", lambda conn: list_archive_parts(conn, chosen))
     stats = cold_stats.find(cold_folder(settings), chosen)
     if as_json:
         output.write_json_list([*(_slice_row(each) for each in slices), *(_stats_row(each) for each in stats)])
@@ -162,7 +162,7 @@ def list_files(month: SomeMonth = None, as_json: AsJson = False, home: Home = No
             (f"{each.day:%Y-%m}", "stats", "moved", "–", words.size(each.stored_bytes), "–", each.file)
             for each in stats
         ]
-        titles = ("month", "kind", "status", number("rows"), number("on disk"), number("restored"), prose("file"))
+        titles = ("month", "kind", "status", number("rows"), number("on disk"), number("restored"), text_column("file"))
         table.write(titles, rows)
     else:
         output.say("Nothing is in cold files. `forager archive --dry-run` says what would move.")
@@ -196,7 +196,7 @@ def verify(month: SomeMonth = None, as_json: AsJson = False, home: Home = None) 
 
     settings, chosen = begin(home=home), month_of(month) if month else None
     folder, copies = cold_folder(settings), get_cold_bucket(settings)
-    found = ask(settings, "archive", lambda conn: verify_all(conn, folder, chosen, copies=copies))
+    found = run_query(settings, "archive", lambda conn: verify_all(conn, folder, chosen, copies=copies))
     damaged = sum(each.trouble is not None for each in found)
     bad_copies = sum(each.copy_trouble is not None for each in found)
     if as_json:
@@ -204,7 +204,7 @@ def verify(month: SomeMonth = None, as_json: AsJson = False, home: Home = None) 
         told = [{"copy_trouble": each.copy_trouble} if copies else {} for each in found]
         output.write_json_list([row | more for row, more in zip(rows, told, strict=True)])
     else:
-        titles: list[Column | str] = [prose("file"), "state", *(["copy"] if copies else [])]
+        titles: list[Column | str] = [text_column("file"), "state", *(["copy"] if copies else [])]
         cells = [(each.file, _state(each.trouble), *([_state(each.copy_trouble)] if copies else [])) for each in found]
         if cells:
             table.write(titles, cells)
@@ -242,14 +242,14 @@ def drop(month: SomeMonth = None, home: Home = None) -> None:
 
     chosen = month_of(month) if month else None
 
-    async def let_go(pool: Any) -> int:
+    async def drop_rows(pool: Any) -> int:
         async with pool.acquire() as conn:
             return await drop_restored(conn, chosen)
 
     dropped = repair(
         begin(home=home),
         "archive",
-        let_go,
+        drop_rows,
         noted=lambda rows: Noted("history.drop_restored", "history", month, {"rows": rows}) if rows else None,
     )
     output.say(f"{words.things(dropped, 'restored row')} dropped; the files stay.")

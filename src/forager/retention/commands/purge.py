@@ -13,17 +13,17 @@ from forager.cli import output, table
 from forager.cli.durations import parse_past_time
 from forager.cli.flags import AsJson, DomainName, Home, Limit
 from forager.cli.help import Command, Group
-from forager.cli.start import ask, begin, repair, whoami
-from forager.cli.table import Cell, prose
+from forager.cli.start import begin, repair, run_query, whoami
+from forager.cli.table import Cell, text_column
 from forager.errors import UsageError
 from forager.retention.commands.archive import month_of
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
-    from forager.retention.purge import Purged
+    from forager.retention.purge import PurgeResult
     from forager.retention.purge_record import PurgeOrder
 
-Work = Callable[[Any, "PurgeOrder"], Awaitable["Purged"]]
+Work = Callable[[Any, "PurgeOrder"], Awaitable["PurgeResult"]]
 Name = Annotated[str, typer.Argument(metavar="DOMAIN", help="Its name, or a URL of it.")]
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="A part of the URLs of the pages.")]
 Month = Annotated[str, typer.Argument(metavar="MONTH", help="Such as 2026-01.")]
@@ -131,7 +131,7 @@ def tasks(
     """Delete old visits; the last one of each page stays."""
     from forager.retention.purge import purge_tasks
 
-    settings, moment = begin(home=home), _moment(before)
+    settings, moment = begin(home=home), _parse_time(before)
     _do(
         settings,
         lambda conn, order: purge_tasks(conn, moment, domain_name, order),
@@ -173,16 +173,16 @@ def list_all(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> N
     """List what was purged, by whom and why."""
     from forager.retention.purge import list_purges
 
-    rows = ask(begin(home=home), "purge", lambda conn: list_purges(conn, limit=limit))
+    rows = run_query(begin(home=home), "purge", lambda conn: list_purges(conn, limit=limit))
     if as_json:
         output.write_json_list(rows)
     elif rows:
         now = clock.now()
         table.write(
-            ("when", "by", "what", prose("subject"), prose("deleted"), "state", prose("reason")),
+            ("when", "by", "what", text_column("subject"), text_column("deleted"), "state", text_column("reason")),
             [
                 (
-                    words.age(row["purged_at"], now),
+                    words.format_relative(row["purged_at"], now),
                     words.clean(row["purged_by"]),
                     row["what"],
                     words.clean(row["subject"]),
@@ -212,18 +212,18 @@ def _do(
     output.say(f"{words.clean(trial.subject)}: {in_words(trial.counts)} {ending}.")
 
 
-def _moment(text: str) -> datetime:
+def _parse_time(text: str) -> datetime:
     try:
         return parse_past_time(text, clock.now())
     except UsageError as error:
         raise UsageError(str(error).replace("--since", "--before")) from None
 
 
-def _run(settings: "Settings", work: Work, reason: str, *, is_trial: bool) -> "Purged":
+def _run(settings: "Settings", work: Work, reason: str, *, is_trial: bool) -> "PurgeResult":
     from forager.accounts.identity import operator
     from forager.retention.purge_files import delete_files, order_of
 
-    async def once(pool: Any) -> "Purged":
+    async def once(pool: Any) -> "PurgeResult":
         async with pool.acquire() as conn:
             purged = await work(conn, order_of(settings, who=operator(whoami()), reason=reason, is_trial=is_trial))
             await delete_files(settings, purged.keys)
@@ -232,7 +232,7 @@ def _run(settings: "Settings", work: Work, reason: str, *, is_trial: bool) -> "P
     return repair(settings, "purge", once)
 
 
-def _confirm_name(name: str, trial: "Purged") -> None:
+def _confirm_name(name: str, trial: "PurgeResult") -> None:
     """A name is typed, so that nobody deletes by habit."""
     if not sys.stdin.isatty():
         raise UsageError("This deletes for good: say --yes, or --dry-run to see what would go.")

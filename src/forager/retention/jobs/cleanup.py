@@ -5,7 +5,7 @@ After a kill the next night resumes. Bodies and time series have jobs of their o
 """
 
 from forager.config.settings import Settings
-from forager.images.service import sweep_images
+from forager.images.service import prune_images
 from forager.retention.service import move_old
 from forager.scheduler import times
 from forager.scheduler.job import Job, JobContext, Loop
@@ -26,4 +26,4 @@ class RetainJob(Job):
         await storage.note_sizes(conn)
         if settings.archive.schedule == times.NEVER:
             return "switched off by the setting archive.schedule"
-        return f"{await move_old(conn, settings)}; {await sweep_images(conn, settings)}"
+        return f"{await move_old(conn, settings)}; {await prune_images(conn, settings)}"

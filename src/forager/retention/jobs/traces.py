@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from forager.domains import retention
-from forager.domains.retention import Gone
+from forager.domains.retention import DeletedRows
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 
@@ -34,7 +34,7 @@ class TracesJob(Job):
         return f"{things(requests, 'request')} for robots.txt and {things(moves, 'move')} of domains deleted"
 
 
-async def _drop(drop: Callable[..., Awaitable[Gone]]) -> int:
+async def _drop(drop: Callable[..., Awaitable[DeletedRows]]) -> int:
     total, after = 0, 0
     while True:
         gone = await drop(after=after, domains=DOMAINS_AT_ONCE)

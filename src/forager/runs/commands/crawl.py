@@ -18,7 +18,7 @@ from forager.cli.flags import Home, Images, Keep, Rendering
 from forager.cli.help import Command
 from forager.cli.start import begin, require_bucket, whoami
 from forager.errors import ConfigurationError, UsageError
-from forager.export.commands.writers import reject_unwritable
+from forager.export.commands.writers import check_writable
 from forager.runs.commands.ending import INTERRUPTED, exit_code
 from forager.runs.models import ALL_KNOWN, RunSpec, Scope
 from forager.seeds.commands import arguments as seeds
@@ -154,7 +154,7 @@ def crawl(
     if as_json and target == "-":
         raise UsageError("--json and -o - both want standard output; give -o a file.")
     if target is not None:
-        reject_unwritable(target)
+        check_writable(target)
     start = seeds.gather(urls or [], file, is_known=known)
     seeds.check_seed_scope(start, scope, include or [], is_known=known)
     settings = begin(
@@ -201,7 +201,7 @@ def crawl(
 
 def warn_min_delay(delay_s: float | None) -> None:
     """Who asks for no pace hears what takes it away."""
-    from forager.politeness.pace import LEAST_DELAY_S
+    from forager.politeness.throttle import LEAST_DELAY_S
 
     if delay_s is not None and delay_s < LEAST_DELAY_S:
         output.say(
@@ -214,9 +214,9 @@ def require_browser(settings: "Settings") -> None:
     """Who wants every page drawn hears at once what is missing for it."""
     if settings.browser.rendering != Rendering.ALWAYS:
         return
-    from forager.fetch.browser.program import why_no_browser
+    from forager.fetch.browser.program import find_missing_dependency
 
-    if reason := why_no_browser(settings.browser.executable):
+    if reason := find_missing_dependency(settings.browser.executable):
         raise ConfigurationError(f"Pages cannot be rendered: {reason}.")
 
 

@@ -13,7 +13,7 @@ from forager import clock
 from forager.cli import output
 from forager.runs.commands.progress_view import Frame, History, plain_line, render, wait_message
 from forager.runs.models import Progress
-from forager.seeds.commands.report import Meter
+from forager.seeds.commands.report import SeedProgress
 
 LINE_EVERY_S = 10.0
 
@@ -48,7 +48,7 @@ class LiveDisplay(Display):
     def __init__(self, frame: Frame, live: Any) -> None:
         super().__init__(frame)
         self._live = live
-        self._meter = Meter()
+        self._meter = SeedProgress()
 
     def show_loading(self, seeds: int) -> None:
         self._live.update(self._meter.sentence(seeds), refresh=True)
@@ -69,7 +69,7 @@ class LineDisplay(Display):
         self._monotonic = monotonic
         self._next_at = monotonic()
         self._told_wait: str | None = None
-        self._meter = Meter(monotonic)
+        self._meter = SeedProgress(monotonic)
 
     def show_loading(self, seeds: int) -> None:
         if self._meter.is_line_due():

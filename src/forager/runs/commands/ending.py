@@ -6,10 +6,10 @@
 from collections.abc import Mapping
 from datetime import datetime
 
+from forager.cli import command_hints as hints
 from forager.cli import format as words
-from forager.cli import hints
 from forager.frontier.models import OutcomeKind
-from forager.runs.commands.outcome_counts import tally
+from forager.runs.commands.outcome_counts import count_by_label
 from forager.runs.models import DomainCount, RunEnd, RunReport, RunSpec, Scope
 
 FAILED, NOTHING_HAD, INTERRUPTED, LIMIT_REACHED = 1, 6, 11, 15
@@ -103,7 +103,9 @@ def _later(pages: int, report: RunReport, now: datetime) -> str:
 def _describe_failure(report: RunReport) -> tuple[str, str]:
     refusing = _list_blocked(report)
     if count_attempted(report):
-        reasons = ", ".join(f"{words.count(group.pages)} {group.label}" for group in tally(report.progress.outcomes))
+        reasons = ", ".join(
+            f"{words.count(group.pages)} {group.label}" for group in count_by_label(report.progress.outcomes)
+        )
         more = f" `{hints.reset(refusing[0].name)}` lets the site be tried again." if refusing else ""
         return f"No page could be had: {reasons}.{more}", BAD
     if refusing:
@@ -117,7 +119,7 @@ def _describe_failure(report: RunReport) -> tuple[str, str]:
     return f"Nothing was left to visit: all known pages were visited before.{again}", MIXED
 
 
-def suspicions(report: RunReport, spec: RunSpec) -> list[str]:
+def list_hints(report: RunReport, spec: RunSpec) -> list[str]:
     """Of a crawl that found next to nothing: where the site may be, with commands."""
     if report.end is not RunEnd.FINISHED or count_fetched(report) > FEW_PAGES or not count_attempted(report):
         return []

@@ -11,7 +11,7 @@ ORDER = {GOOD: 0, NEUTRAL: 1, REFUSED: 2, BAD: 3}
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class LabelCount:
     """One word and how many pages ended so."""
 
     label: str
@@ -19,13 +19,13 @@ class Tally:
     colour: str
 
 
-def tally(outcomes: Iterable[OutcomeCount]) -> list[Tally]:
+def count_by_label(outcomes: Iterable[OutcomeCount]) -> list[LabelCount]:
     """Grouped by label; the good ones first, then by number."""
     groups: dict[tuple[str, str], int] = {}
     for row in outcomes:
         key = label_of(row.outcome, row.reason)
         groups[key] = groups.get(key, 0) + row.pages
-    found = [Tally(label, pages, colour) for (label, colour), pages in groups.items()]
+    found = [LabelCount(label, pages, colour) for (label, colour), pages in groups.items()]
     return sorted(found, key=lambda group: (ORDER[group.colour], -group.pages, group.label))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from forager import __version__
 from forager.cli import format as words
-from forager.runs.commands.outcome_counts import Tally, tally
+from forager.runs.commands.outcome_counts import LabelCount, count_by_label
 from forager.runs.models import DomainCount, Progress
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def render(progress: Progress, history: History, width: int, frame: Frame) -> "G
         _heading(progress, frame, width),
         _bar_line(progress, history, width, frame.max_pages),
         _build_details(progress, history, width),
-        _render_counts(tally(progress.outcomes), width),
+        _render_counts(count_by_label(progress.outcomes), width),
     ]
     rows = max(0, min(len(progress.domains), frame.height - FIXED_LINES))
     if rows:
@@ -105,7 +105,7 @@ def render(progress: Progress, history: History, width: int, frame: Frame) -> "G
 
 def plain_line(progress: Progress, history: History, max_pages: int | None) -> str:
     """The same in one line, for logs and pipes."""
-    counts = ", ".join(f"{group.label} {words.count(group.pages)}" for group in tally(progress.outcomes))
+    counts = ", ".join(f"{group.label} {words.count(group.pages)}" for group in count_by_label(progress.outcomes))
     total = total_of(progress, max_pages)
     return (
         f"run {progress.run_id}: {words.count(progress.pages_done)} of {words.things(total, 'page')} known, "
@@ -183,7 +183,7 @@ def _domain_states(progress: Progress) -> str:
     return ", ".join(f"{words.count(number)} {state}" for state, number in progress.domain_states.items() if number)
 
 
-def _render_counts(groups: list[Tally], width: int) -> "Text":
+def _render_counts(groups: list[LabelCount], width: int) -> "Text":
     return _pairs([(group.label, words.count(group.pages), group.colour) for group in groups], width)
 
 

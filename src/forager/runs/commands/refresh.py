@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from forager.cli import command_hints as hints
 from forager.cli import format as words
-from forager.cli import hints, output
+from forager.cli import output
 from forager.cli.flags import Home
 from forager.cli.help import Command
 from forager.cli.start import begin, require_bucket, whoami
@@ -28,7 +29,7 @@ from forager.runs.commands.crawl import (
     require_browser,
 )
 from forager.runs.commands.ending import exit_code, is_redirect
-from forager.runs.commands.outcome_counts import tally
+from forager.runs.commands.outcome_counts import count_by_label
 from forager.runs.models import RunSpec
 from forager.seeds.commands import arguments as seeds
 
@@ -160,7 +161,7 @@ def _tell(reports: Sequence["RunReport"], names: Sequence[str] | None, *, is_now
     )
     if failed := [row for row in rows if row.outcome not in {OutcomeKind.SUCCESS, OutcomeKind.CANCELLED}]:
         number = sum(row.pages for row in failed)
-        reasons = ", ".join(f"{words.count(group.pages)} {group.label}" for group in tally(failed))
+        reasons = ", ".join(f"{words.count(group.pages)} {group.label}" for group in count_by_label(failed))
         output.say(f"{words.things(number, 'page')} failed: {reasons}.")
     if later := sum(report.waiting.get("retry_later", 0) for report in reports):
         output.say(

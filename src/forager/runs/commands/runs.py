@@ -9,8 +9,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command
-from forager.cli.start import ask, begin
-from forager.cli.table import color_cell, number, say_more, wide
+from forager.cli.start import begin, run_query
+from forager.cli.table import color_cell, number, say_more, wrap_column
 
 Row = dict[str, Any]
 
@@ -23,7 +23,7 @@ def runs(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> None:
     """List the crawls that were run, newest first."""
     from forager.runs import queries as run_queries
 
-    rows = ask(begin(home=home), "runs", lambda connection: run_queries.list_runs(connection, limit=limit))
+    rows = run_query(begin(home=home), "runs", lambda connection: run_queries.list_runs(connection, limit=limit))
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()
@@ -36,13 +36,13 @@ def runs(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> None:
             number("pages"),
             number("ok"),
             number("read"),
-            wide("seeds"),
+            wrap_column("seeds"),
         ),
         [
             (
                 str(row["id"]),
                 color_cell(row["status"]),
-                words.age(row["started_at"], now),
+                words.format_relative(row["started_at"], now),
                 words.duration(((row["ended_at"] or now) - row["started_at"]).total_seconds()),
                 words.count(row["pages_done"]),
                 words.count(row["pages_ok"]),

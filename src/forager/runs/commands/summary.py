@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from forager.cli import command_hints as hints
 from forager.cli import format as words
-from forager.cli import hints, output
+from forager.cli import output
 from forager.links.trap_descriptions import TRAP_WORDS
-from forager.runs.commands.ending import count_fetched, limit_flags, opening, suspicions
-from forager.runs.commands.outcome_counts import tally
+from forager.runs.commands.ending import count_fetched, limit_flags, list_hints, opening
+from forager.runs.commands.outcome_counts import count_by_label
 from forager.runs.commands.progress_view import domain_state
 from forager.runs.models import DomainCount, RunReport, RunSpec
 
@@ -56,9 +57,9 @@ def summary_lines(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]
     sections = (
         _done(report),
         _not_done(report, spec, now),
-        _standing([domain for domain in report.standing if domain.status != "exhausted"]),
+        _format_domains([domain for domain in report.standing if domain.status != "exhausted"]),
         _left_out(report.dropped),
-        _kept(report.bodies),
+        _format_bodies(report.bodies),
         _build_warnings(report, spec),
         _due([domain for domain in report.standing if domain.status == "exhausted"]),
         _next(report),
@@ -88,7 +89,7 @@ def _opening(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]:
 
 
 def _done(report: RunReport) -> list[Line]:
-    groups = tally(report.progress.outcomes)
+    groups = count_by_label(report.progress.outcomes)
     if not groups:
         return []
     rows = [Line(_row(group.pages, group.label + HINTS.get(group.label, "")), group.colour) for group in groups]
@@ -96,15 +97,15 @@ def _done(report: RunReport) -> list[Line]:
 
 
 def _not_done(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]:
-    rows = [Line(_row(pages, _why(reason, spec, pages))) for reason, pages in _sort_by_count(report.waiting)]
+    rows = [Line(_row(pages, _format_reason(reason, spec, pages))) for reason, pages in _sort_by_count(report.waiting)]
     if not rows:
         return []
     if report.next_at is not None:
-        rows.append(Line(f"{'':>9}  the first of them is due {words.age(report.next_at, now)}"))
+        rows.append(Line(f"{'':>9}  the first of them is due {words.format_relative(report.next_at, now)}"))
     return [Line("not done", "bold"), *rows]
 
 
-def _why(reason: str, spec: RunSpec, pages: int) -> str:
+def _format_reason(reason: str, spec: RunSpec, pages: int) -> str:
     """The reason, with the flag that would change it."""
     are, wait = ("is", "waits") if pages == 1 else ("are", "wait")
     noun = "page" if pages == 1 else "pages"
@@ -131,7 +132,7 @@ def _why(reason: str, spec: RunSpec, pages: int) -> str:
             return f"{noun}: {words.plain_reason(reason)}"
 
 
-def _standing(domains: Sequence[DomainCount]) -> list[Line]:
+def _format_domains(domains: Sequence[DomainCount]) -> list[Line]:
     if not domains:
         return []
     width = min(40, max(len(domain.name) for domain in domains[:MOST_ROWS]))
@@ -170,7 +171,7 @@ def _left_out(dropped: Mapping[str, int]) -> list[Line]:
     return [Line("links left out", "bold"), *rows] if rows else []
 
 
-def _kept(bodies: Mapping[str, int]) -> list[Line]:
+def _format_bodies(bodies: Mapping[str, int]) -> list[Line]:
     """What was lost stands out: it cannot be read again, and somebody has to make room."""
     kept = [Line(_row(bodies[what], told)) for what, told in KEPT.items() if bodies.get(what)]
     lost = {what.removeprefix(LOST): number for what, number in bodies.items() if what.startswith(LOST)}
@@ -186,7 +187,7 @@ def _loss_reason(reason: str) -> str:
 
 def _build_warnings(report: RunReport, spec: RunSpec) -> list[Line]:
     """Why a crawl that found next to nothing may have missed a site, each with the command that finds out."""
-    found = [Line(f"  {sentence}", "yellow") for sentence in suspicions(report, spec)]
+    found = [Line(f"  {sentence}", "yellow") for sentence in list_hints(report, spec)]
     return [Line("perhaps", "bold"), *found] if found else []
 
 

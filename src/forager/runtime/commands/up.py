@@ -108,20 +108,20 @@ async def _announce_when_ready(forager: "Forager", *, workers: int) -> None:
     import asyncio
 
     from forager import clock
-    from forager.runtime.server import answers
+    from forager.runtime.server import is_serving
 
     settings, began, has_told = forager.settings, clock.monotonic(), False
-    while not await answers(settings.api.host, settings.api.port, within_s=ANSWER_S):
+    while not await is_serving(settings.api.host, settings.api.port, within_s=ANSWER_S):
         if not has_told and clock.monotonic() - began > LATE_S:
             output.say(
                 f"The API does not answer on {settings.api_url} yet: the lines above say why; it is tried again."
             )
             has_told = True
         await asyncio.sleep(ASK_EVERY_S)
-    await greet(forager, workers=workers)
+    await print_startup(forager, workers=workers)
 
 
-async def greet(forager: "Forager", *, workers: int) -> None:
+async def print_startup(forager: "Forager", *, workers: int) -> None:
     """Where everything is, and how the first person gets in."""
     settings = forager.settings
     output.say(f"Forager is up: {settings.api_url}")

@@ -8,8 +8,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, DomainName, Home, Limit
 from forager.cli.help import Command
-from forager.cli.start import ask, begin
-from forager.cli.table import Note, number, prose, wide
+from forager.cli.start import begin, run_query
+from forager.cli.table import Note, number, text_column, wrap_column
 
 Row = dict[str, Any]
 Distance = Annotated[
@@ -36,14 +36,16 @@ def duplicates(
         return _show_page(settings, url, distance, limit, as_json=as_json)
     from forager.search import duplicates as control
 
-    rows = ask(
+    rows = run_query(
         settings,
         "duplicates",
         lambda conn: control.list_clusters(conn, domain=domain, distance_bits=distance, limit=limit),
     )
     if as_json:
         return output.write_json_list(rows)
-    table.write((number("pages"), number("domains"), wide("stands for them"), prose("title")), list(_lines(rows)))
+    table.write(
+        (number("pages"), number("domains"), wrap_column("stands for them"), text_column("title")), list(_lines(rows))
+    )
     if not rows:
         return output.say("No two pages that are indexed say nearly the same.")
     return output.say("A line begins with = where every word is the same, else with the bits that differ.")
@@ -68,12 +70,14 @@ def _format_distance(member: Row) -> str:
 def _show_page(settings: Any, url: str, distance: int, limit: int, *, as_json: bool) -> None:
     from forager.search import duplicates as control
 
-    found = ask(settings, "duplicates", lambda conn: control.of_page(conn, url, distance_bits=distance, limit=limit))
+    found = run_query(
+        settings, "duplicates", lambda conn: control.of_page(conn, url, distance_bits=distance, limit=limit)
+    )
     if as_json:
         return output.write_json(found)
     rows = [(_format_distance(row), words.clean(row["url"]), words.clean(row["title"])) for row in found["members"]]
     if rows:
-        table.write((number("bits"), wide("url"), prose("title")), rows)
+        table.write((number("bits"), wrap_column("url"), text_column("title")), rows)
         return output.say("= where every word is the same, else the bits of 64 that differ.")
     if not found["is_indexed"]:
         return output.say(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from forager.config.settings import Settings
     from forager.instance import Forager
     from forager.search.reindex import RejectedItem
-    from forager.search.sync import Standing, Tended
+    from forager.search.sync import SyncResult, SyncStatus
 
 LINE_EVERY_S = 10.0
 Anew = Annotated[bool, typer.Option("--anew", help="Give up an index that was begun, and begin with the first page.")]
@@ -109,13 +109,13 @@ async def _tell(forager: "Forager") -> tuple[dict[str, Any], list[str]]:
         "documents": [asdict(each) for each in refused],
     }
     return document, [
-        *_standing(forager.settings.search.backend, standing),
+        *_format_status(forager.settings.search.backend, standing),
         *_list_errors(standing),
         *_list_rejected(refused),
     ]
 
 
-def _standing(backend: str, standing: "Standing") -> Iterator[str]:
+def _format_status(backend: str, standing: "SyncStatus") -> Iterator[str]:
     if backend == "postgres" and not standing.has_live and not standing.is_building:
         yield "PostgreSQL does the searching."
         return
@@ -126,7 +126,7 @@ def _standing(backend: str, standing: "Standing") -> Iterator[str]:
         yield "search.backend is postgres, so nobody sends them: `forager reindex --off` notes no more."
 
 
-def _list_errors(standing: "Standing") -> Iterator[str]:
+def _list_errors(standing: "SyncStatus") -> Iterator[str]:
     if standing.refused:
         yield (
             f"The server would not take {words.things(standing.refused, 'document')}: `forager reindex --status` says "
@@ -145,7 +145,7 @@ class _ProgressLog:
     def __init__(self) -> None:
         self._next_at = clock.monotonic() + LINE_EVERY_S
 
-    def __call__(self, done: "Tended") -> None:
+    def __call__(self, done: "SyncResult") -> None:
         if clock.monotonic() >= self._next_at:
             self._next_at = clock.monotonic() + LINE_EVERY_S
             output.say(f"{words.things(done.filled, 'document')}, {words.things(done.changes, 'change')} sent")

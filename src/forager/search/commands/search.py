@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from forager.search.models import Hit, HitPage, Marked
-    from forager.search.service import Answer
+    from forager.search.service import SearchResult
 
 MARGIN = 3
 MOST_SHOWN_FACETS = 5
@@ -85,7 +85,7 @@ def search(
         "words": " ".join(_quoted(word) for word in asked),
         "language": _language(language),
         "domain": domain,
-        "since": _moment(since, clock.now()),
+        "since": _parse_time(since, clock.now()),
         "limit": limit,
         "after": after,
     }
@@ -95,11 +95,11 @@ def search(
     query = ProductQuery(**common, **facts, lowest_price=low, highest_price=high) if is_products else Query(**common)
     settings = begin(home=home)
 
-    async def ask(pool: Any) -> "Answer":
+    async def run_search(pool: Any) -> "SearchResult":
         async with open_searching(settings) as elsewhere:
             return await control.search(pool, query, load=open_readonly_store(settings).load, elsewhere=elsewhere)
 
-    answer = repair(settings, "search", ask)
+    answer = repair(settings, "search", run_search)
     if as_json:
         return output.write_json(as_document(query.words, answer))
     _write(answer, clock.now())
@@ -123,7 +123,7 @@ def _language(text: str | None) -> str | None:
     return tag
 
 
-def _moment(text: str | None, now: datetime) -> datetime | None:
+def _parse_time(text: str | None, now: datetime) -> datetime | None:
     """`7d` before now, or a date (UTC)."""
     from datetime import UTC, timedelta
 
@@ -150,7 +150,7 @@ def _prices(text: str | None) -> tuple[float | None, float | None]:
     return bounds[0], bounds[1]
 
 
-def as_document(asked: str, answer: "Answer") -> dict[str, Any]:
+def as_document(asked: str, answer: "SearchResult") -> dict[str, Any]:
     page = answer.page
     return {
         "query": answer.suggestion if answer.is_corrected else asked,
@@ -167,26 +167,26 @@ def as_document(asked: str, answer: "Answer") -> dict[str, Any]:
     }
 
 
-def _write(answer: "Answer", now: datetime) -> None:
+def _write(answer: "SearchResult", now: datetime) -> None:
     screen = output.console()
-    for line in lay_out(answer.page, now, screen.width if sys.stdout.isatty() else None):
+    for line in render_hits(answer.page, now, screen.width if sys.stdout.isatty() else None):
         screen.print(line, soft_wrap=True)
 
 
-def lay_out(page: "HitPage", now: datetime, width: int | None) -> Iterator["Text"]:
+def render_hits(page: "HitPage", now: datetime, width: int | None) -> Iterator["Text"]:
     from rich.text import Text
 
     for hit in page.hits:
-        yield _cut(_styled(hit.title, "bold") if hit.title else Text("(no title)", style="dim"), width)
-        yield _cut(Text(words.clean(hit.url), style="cyan"), width, indent=MARGIN, is_url=True)
+        yield _truncate(_styled(hit.title, "bold") if hit.title else Text("(no title)", style="dim"), width)
+        yield _truncate(Text(words.clean(hit.url), style="cyan"), width, indent=MARGIN, is_url=True)
         if hit.snippet:
             yield from _wrapped(_styled(hit.snippet, ""), width)
-        yield _cut(Text(_about(hit, now), style="dim"), width, indent=MARGIN)
+        yield _truncate(Text(_about(hit, now), style="dim"), width, indent=MARGIN)
         yield Text()
 
 
 def _about(hit: "Hit", now: datetime) -> str:
-    parts = [hit.language or "no language", words.clean(hit.domain), words.age(hit.fetched_at, now)]
+    parts = [hit.language or "no language", words.clean(hit.domain), words.format_relative(hit.fetched_at, now)]
     return " · ".join([*_build_details(hit.details), *parts])
 
 
@@ -218,7 +218,7 @@ def _clean_segment(text: str) -> str:
     return lead + words.clean(text).strip() + trail
 
 
-def _cut(text: "Text", width: int | None, indent: int = 0, *, is_url: bool = False) -> "Text":
+def _truncate(text: "Text", width: int | None, indent: int = 0, *, is_url: bool = False) -> "Text":
     from rich.text import Text
 
     if width is not None and text.cell_len > width - indent:
@@ -238,12 +238,12 @@ def _wrapped(text: "Text", width: int | None) -> Iterator["Text"]:
         yield Text(" " * MARGIN).append_text(line)
 
 
-def _say(answer: "Answer", asked: str, thing: str) -> None:
-    for sentence in sentences(answer, asked, thing):
+def _say(answer: "SearchResult", asked: str, thing: str) -> None:
+    for sentence in summarize(answer, asked, thing):
         output.say(sentence)
 
 
-def sentences(answer: "Answer", asked: str, thing: str = "page") -> Iterator[str]:
+def summarize(answer: "SearchResult", asked: str, thing: str = "page") -> Iterator[str]:
     page, shown = answer.page, words.clean(asked)[:200]
     if answer.note:
         yield words.clean(answer.note)

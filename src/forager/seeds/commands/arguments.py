@@ -16,7 +16,7 @@ from forager.errors import BadUrlError, ConfigurationError, UsageError
 from forager.runs.models import Scope
 
 if TYPE_CHECKING:
-    from forager.seeds.found import Seed, Tally
+    from forager.seeds.found import ReadCounts, Seed
     from forager.seeds.service import SeedList
     from forager.seeds.table import Shape
 
@@ -32,7 +32,7 @@ class Start:
     listed: "SeedList"
     first: tuple[str, ...]
     """The list's seeds; of a long one as many as could be looked at before it is planted."""
-    tallies: "Sequence[Tally]" = ()
+    tallies: "Sequence[ReadCounts]" = ()
     """What was read of the list so far."""
 
     @property
@@ -76,13 +76,13 @@ def name_seeds(arguments: Sequence[str]) -> tuple[str, ...]:
         raise UsageError(str(error)) from None
 
 
-def open_list(file: str, shape: "Shape" = "auto") -> tuple["Tally", Iterator["Seed"]]:
+def open_list(file: str, shape: "Shape" = "auto") -> tuple["ReadCounts", Iterator["Seed"]]:
     """A list's seeds as they are read, and the tally that grows with them."""
-    from forager.seeds.found import Tally
+    from forager.seeds.found import ReadCounts
     from forager.seeds.table import read_list
     from forager.seeds.unpack import unpack
 
-    tally = Tally(name_of(file))
+    tally = ReadCounts(name_of(file))
     return tally, tally.seeds_of(read_list(unpack(read_pieces(file)), shape))
 
 
@@ -110,7 +110,7 @@ def source_of(file: str) -> str:
     return "stdin" if file == "-" else file.rstrip("/").rpartition("/")[2][:100]
 
 
-def no_seeds_message(tally: "Tally") -> str:
+def no_seeds_message(tally: "ReadCounts") -> str:
     """A list without a single seed."""
     if not tally.remembered:
         return f"{tally.name} holds no URL; a list has one URL or domain per line."

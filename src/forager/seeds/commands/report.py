@@ -10,7 +10,7 @@ from forager.cli import format as words
 from forager.cli import output
 
 if TYPE_CHECKING:
-    from forager.seeds.found import Tally
+    from forager.seeds.found import ReadCounts
     from forager.seeds.service import Loaded
 
 MOST_SHOWN = 20
@@ -19,24 +19,24 @@ LINE_EVERY_S = 10.0
 OnCount = Callable[[int], None]
 
 
-def bad_lines(tallies: Sequence["Tally"]) -> list[str]:
+def bad_lines(tallies: Sequence["ReadCounts"]) -> list[str]:
     """The first bad lines, each with its number and reason."""
     shown = [f"{tally.where(bad)}: {words.clean(bad.why)}" for tally in tallies for bad in tally.remembered]
     more = sum(tally.bad for tally in tallies) - MOST_SHOWN
     return shown[:MOST_SHOWN] + ([f"and {words.count(more)} more"] if more > 0 else [])
 
 
-def say_bad_lines(tallies: Sequence["Tally"]) -> None:
+def say_bad_lines(tallies: Sequence["ReadCounts"]) -> None:
     for line in bad_lines(tallies):
         output.say(f"forager: {line}")
 
 
-def as_documents(tallies: Sequence["Tally"]) -> list[dict[str, Any]]:
+def as_documents(tallies: Sequence["ReadCounts"]) -> list[dict[str, Any]]:
     """Bad lines for a program; a thousand of each list at most."""
     return [{"list": tally.name, tally.unit: bad.line, "why": bad.why} for tally in tallies for bad in tally.remembered]
 
 
-def sum_up(loaded: "Loaded", tallies: Sequence["Tally"], elapsed_s: float) -> list[str]:
+def sum_up(loaded: "Loaded", tallies: Sequence["ReadCounts"], elapsed_s: float) -> list[str]:
     """What came of everything that was read."""
     read = sum(tally.lines for tally in tallies)
     bad = sum(tally.bad for tally in tallies)
@@ -53,7 +53,7 @@ def sum_up(loaded: "Loaded", tallies: Sequence["Tally"], elapsed_s: float) -> li
     ]
 
 
-class Meter:
+class SeedProgress:
     """Says how many seeds are loaded, and how fast."""
 
     def __init__(self, monotonic: Callable[[], float] = clock.monotonic) -> None:
@@ -75,9 +75,9 @@ class Meter:
 
 
 @contextlib.contextmanager
-def open_meter(*, is_quiet: bool = False) -> Iterator[OnCount]:
+def open_progress(*, is_quiet: bool = False) -> Iterator[OnCount]:
     """A line that changes on a terminal, a line per ten seconds without one; on standard error."""
-    meter = Meter()
+    meter = SeedProgress()
     if is_quiet:
         yield lambda _seeds: None
     elif sys.stderr.isatty():

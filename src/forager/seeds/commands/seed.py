@@ -19,7 +19,7 @@ from forager.seeds.commands import report as seed_report
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
-    from forager.seeds.found import BadLine, Found, Seed, Tally
+    from forager.seeds.found import BadLine, Found, ReadCounts, Seed
     from forager.seeds.service import Loaded
 
 INTERRUPTED, BAD_LINES = 11, 2
@@ -63,7 +63,7 @@ class Batch:
     """Everything one of the places gives."""
 
     source: str
-    tally: "Tally"
+    tally: "ReadCounts"
     found: "AsyncIterator[Seed | BadLine]"
 
     async def seeds(self) -> "AsyncIterator[Seed]":
@@ -122,23 +122,23 @@ def seed(
 
 
 def _from_arguments(named: Sequence[str], source: str | None) -> Batch:
-    from forager.seeds.found import Seed, Tally
+    from forager.seeds.found import ReadCounts, Seed
 
     found = (Seed(url, None, number) for number, url in enumerate(named, start=1))
-    return Batch(source or "seed", Tally("the command line", "argument"), _flow(found))
+    return Batch(source or "seed", ReadCounts("the command line", "argument"), _flow(found))
 
 
 def _from_list(file: str, shape: ListFormat, source: str | None) -> Batch:
-    from forager.seeds.found import Tally
+    from forager.seeds.found import ReadCounts
     from forager.seeds.table import read_list
     from forager.seeds.unpack import unpack
 
     found = read_list(unpack(seeds.read_pieces(file)), shape.value)
-    return Batch(source or seeds.source_of(file), Tally(seeds.name_of(file)), _flow(found))
+    return Batch(source or seeds.source_of(file), ReadCounts(seeds.name_of(file)), _flow(found))
 
 
 def _from_sitemap(place: str, settings: "Settings", source: str | None) -> Batch:
-    from forager.seeds.found import Tally
+    from forager.seeds.found import ReadCounts
     from forager.seeds.sitemap import read_sitemap
     from forager.seeds.sitemap_fetch import follow_sitemap
     from forager.seeds.unpack import unpack
@@ -146,9 +146,9 @@ def _from_sitemap(place: str, settings: "Settings", source: str | None) -> Batch
     if place.lower().startswith(("http://", "https://")):
         url = seeds.name_seeds([place])[0]
         seeds.require_contact([url], settings.contact)
-        return Batch(source or "sitemap", Tally(url, "entry"), follow_sitemap(settings, url))
+        return Batch(source or "sitemap", ReadCounts(url, "entry"), follow_sitemap(settings, url))
     found = map(_without_index, read_sitemap(unpack(seeds.read_pieces(place))))
-    return Batch(source or "sitemap", Tally(seeds.name_of(place), "entry"), _flow(found))
+    return Batch(source or "sitemap", ReadCounts(seeds.name_of(place), "entry"), _flow(found))
 
 
 def _without_index(found: "Found") -> "Seed | BadLine":
@@ -186,7 +186,7 @@ async def _load(settings: "Settings", batches: Sequence[Batch], *, is_quiet: boo
     if not any(tally.seeds for tally in tallies):
         raise UsageError(seeds.no_seeds_message(tallies[0]))
     async with open_forager(settings, application="forager seed", connections=1) as forager:
-        with seed_report.open_meter(is_quiet=is_quiet) as show:
+        with seed_report.open_progress(is_quiet=is_quiet) as show:
             for batch, flow in zip(batches, flows, strict=True):
                 await load_seeds(
                     forager.database,
@@ -210,16 +210,18 @@ async def _begin(batch: Batch) -> "AsyncIterator[Seed]":
     rest = batch.seeds()
     first = await anext(rest, None)
 
-    async def all_of_them() -> "AsyncIterator[Seed]":
+    async def iter_seeds() -> "AsyncIterator[Seed]":
         if first is not None:
             yield first
         async for seed in rest:
             yield seed
 
-    return all_of_them()
+    return iter_seeds()
 
 
-def _tell(loaded: "Loaded", tallies: "Sequence[Tally]", elapsed_s: float, *, is_quiet: bool, as_json: bool) -> None:
+def _tell(
+    loaded: "Loaded", tallies: "Sequence[ReadCounts]", elapsed_s: float, *, is_quiet: bool, as_json: bool
+) -> None:
     if as_json:
         output.write_json(
             {

@@ -14,4 +14,4 @@ class SealJob(Job):
     loop = Loop.SLOW
 
     async def run(self, context: JobContext) -> str:
-        return f"{things(await seals.seal_within(context.connection, within_s=WITHIN_S), 'row')} sealed"
+        return f"{things(await seals.write_digests_within(context.connection, within_s=WITHIN_S), 'row')} sealed"

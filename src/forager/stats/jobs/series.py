@@ -4,7 +4,7 @@ Each step is one statement that removes what it adds up, so that neither a kill 
 changes a sum.
 """
 
-from forager.retention.service import keep_minutes
+from forager.retention.service import archive_minute_stats
 from forager.scheduler.job import Job, JobContext
 from forager.scheduler.text import things
 from forager.stats import series
@@ -28,7 +28,7 @@ class SeriesJob(Job):
         free = [Number("disk_free_bytes", "", disk.free_bytes) for disk in read_disks(settings)[:1]]
         await series.add_samples(conn, [*state, *free])
         async with conn.transaction(isolation="repeatable_read"):  # the file holds exactly the minutes that are removed
-            await keep_minutes(conn, KEPT_DAYS, settings=settings)
+            await archive_minute_stats(conn, KEPT_DAYS, settings=settings)
             rolled = await series.roll_up(conn, after_days=KEPT_DAYS)
         became_days = f", {things(rolled, 'minute')} became days" if rolled else ""
         return f"{things(folded, 'row')} folded, {things(len(state) + len(free), 'number')} sampled{became_days}"

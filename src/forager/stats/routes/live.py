@@ -17,7 +17,7 @@ from fastapi import FastAPI, Request
 
 from forager import clock
 from forager.api.access import Role, gate_of, too_many
-from forager.api.problems import TooManyError
+from forager.api.errors import TooManyError
 from forager.api.reply import as_json
 from forager.engine.transaction_retry import AGAIN, AWAY
 from forager.observe import log

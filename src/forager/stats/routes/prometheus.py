@@ -24,9 +24,9 @@ from forager.alerts.services import Services
 from forager.observe import log
 from forager.stats import series
 from forager.stats.counters import LATENCY_LABELS, NOT_ASKED, SIZE_LABELS, STAGES
+from forager.stats.idle_detection import detect_idle_crawl
 from forager.stats.overview import RATE_S, SUCCESS_S, per_second, success_rate
-from forager.stats.series import JobAge, Number
-from forager.stats.stall import detect_stall
+from forager.stats.series import JobTimes, Number
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 FRESH_S = 5.0
@@ -52,7 +52,7 @@ class Snapshot:
     recent: Sequence[Number] = ()
     recent_s: float = RATE_S
     lately: Sequence[Number] = ()
-    duties: Sequence[JobAge] = ()
+    duties: Sequence[JobTimes] = ()
     domains: Sequence[Mapping[str, Any]] = ()
     took_s: float = 0.0
     pool: Mapping[str, float] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class MetricsExporter:
 
 
 async def read_snapshot(conn: Any, *, dead_after_s: float, stall_s: float) -> Snapshot:
-    stall = await detect_stall(conn, dead_after_s=dead_after_s, stall_s=stall_s)
+    stall = await detect_idle_crawl(conn, dead_after_s=dead_after_s, stall_s=stall_s)
     recent, recent_s = await series.read_recent(conn, ["visits"], since_s=RATE_S)
     lately, _ = await series.read_recent(conn, ["visits"], since_s=SUCCESS_S)
     return Snapshot(
@@ -134,8 +134,8 @@ async def read_snapshot(conn: Any, *, dead_after_s: float, stall_s: float) -> Sn
         recent=recent,
         recent_s=recent_s,
         lately=lately,
-        duties=await series.read_duty_ages(conn),
-        domains=await series.busiest_domains(conn, limit=TOP_DOMAINS),
+        duties=await series.list_job_times(conn),
+        domains=await series.list_top_domains(conn, limit=TOP_DOMAINS),
     )
 
 
@@ -163,13 +163,13 @@ class _MetricCollector:
 
 def families(snapshot: Snapshot | None) -> Iterator[Metric]:
     yield GaugeMetricFamily("crawler_up", "1 where the database answers.", value=0 if snapshot is None else 1)
-    yield _labelled(GaugeMetricFamily("crawler_info", "Which Forager this is.", labels=["version"]), {__version__: 1})
+    yield _add_values(GaugeMetricFamily("crawler_info", "Which Forager this is.", labels=["version"]), {__version__: 1})
     if snapshot is not None:
         yield from _core_metrics(snapshot)
         yield from _counters(snapshot.totals)
         yield from _histograms(snapshot.totals)
         yield from _gauges(snapshot)
-        yield from _duties(snapshot.duties)
+        yield from _build_jobs(snapshot.duties)
         yield from _domains(snapshot.domains)
 
 
@@ -191,7 +191,7 @@ def _core_metrics(snapshot: Snapshot) -> Iterator[Metric]:
         float("nan") if rate is None else rate,
     )
     statuses = CounterMetricFamily("crawler_http_status", "Answers, by status code.", labels=["status"])
-    yield _labelled(statuses, _by_label(snapshot.totals, "status"))
+    yield _add_values(statuses, _by_label(snapshot.totals, "status"))
     yield _gauge("crawler_frontier_size", "Pages known and not yet visited.", state.get("frontier_size", 0.0))
     yield UnknownMetricFamily("crawler_robots_denials", "Visits that a robots.txt forbade.", value=denials)
     yield _gauge(
@@ -237,7 +237,7 @@ PLAIN_GAUGES = (
 
 def _counters(totals: Sequence[Number]) -> Iterator[Metric]:
     for name, metric, label, says in COUNTERS:
-        yield _labelled(CounterMetricFamily(name, says, labels=[label]), _by_label(totals, metric))
+        yield _add_values(CounterMetricFamily(name, says, labels=[label]), _by_label(totals, metric))
     for name, metric, says in PLAIN_COUNTERS:
         yield CounterMetricFamily(name, says, value=_by_label(totals, metric).get("", 0.0))
 
@@ -256,27 +256,27 @@ def _histograms(totals: Sequence[Number]) -> Iterator[Metric]:
 
 def _gauges(snapshot: Snapshot) -> Iterator[Metric]:
     for name, metric, label, says in GAUGES:
-        yield _labelled(GaugeMetricFamily(name, says, labels=[label]), _by_label(snapshot.state, metric))
+        yield _add_values(GaugeMetricFamily(name, says, labels=[label]), _by_label(snapshot.state, metric))
     for name, metric, says in PLAIN_GAUGES:
         yield _gauge(name, says, _by_label(snapshot.state, metric).get("", 0.0))
     yield _gauge(
         "crawler_stalled_domains", "Domains that are due while nothing happens; 0: no stall.", snapshot.stalled
     )
     up = GaugeMetricFamily("crawler_service_up", "1 where a configured service answers.", labels=["service"])
-    yield _labelled(up, {name: float(answers) for name, answers in snapshot.services.items()})
+    yield _add_values(up, {name: float(answers) for name, answers in snapshot.services.items()})
     pool = GaugeMetricFamily("crawler_pool_connections", "Connections of this process.", labels=["state"])
-    yield _labelled(pool, snapshot.pool)
+    yield _add_values(pool, snapshot.pool)
     yield _gauge("crawler_scrape_seconds", "How long it took to read all this.", snapshot.took_s)
 
 
-def _duties(duties: Sequence[JobAge]) -> Iterator[Metric]:
+def _build_jobs(duties: Sequence[JobTimes]) -> Iterator[Metric]:
     ages = GaugeMetricFamily("crawler_duty_age_seconds", "Since a duty was last done well.", labels=["duty"])
     done = {duty.name: duty.age_s for duty in duties if duty.age_s is not None and not duty.has_failed}
-    yield _labelled(ages, done)
+    yield _add_values(ages, done)
     failed = GaugeMetricFamily("crawler_duty_failed", "1 where a duty failed the last time.", labels=["duty"])
-    yield _labelled(failed, {duty.name: float(duty.has_failed) for duty in duties})
+    yield _add_values(failed, {duty.name: float(duty.has_failed) for duty in duties})
     late = GaugeMetricFamily("crawler_duty_late_seconds", "For how long a duty has been due.", labels=["duty"])
-    yield _labelled(late, {duty.name: max(0.0, duty.late_s) for duty in duties})
+    yield _add_values(late, {duty.name: max(0.0, duty.late_s) for duty in duties})
 
 
 def _domains(domains: Sequence[Mapping[str, Any]]) -> Iterator[Metric]:
@@ -286,18 +286,18 @@ def _domains(domains: Sequence[Mapping[str, Any]]) -> Iterator[Metric]:
         ("crawler_domain_errors", "total_error_count", "Errors of these domains."),
     ):
         family = CounterMetricFamily(name, says, labels=["domain"])
-        yield _labelled(family, {domain["name"]: domain[column] for domain in domains})
+        yield _add_values(family, {domain["name"]: domain[column] for domain in domains})
     waiting = GaugeMetricFamily("crawler_domain_frontier_size", "Frontiers of these domains.", labels=["domain"])
-    yield _labelled(waiting, {domain["name"]: domain["frontier_size"] for domain in domains})
+    yield _add_values(waiting, {domain["name"]: domain["frontier_size"] for domain in domains})
     pace = GaugeMetricFamily("crawler_domain_delay_seconds", "Distance between their requests.", labels=["domain"])
-    yield _labelled(pace, {domain["name"]: domain["pace_delay_s"] for domain in domains})
+    yield _add_values(pace, {domain["name"]: domain["pace_delay_s"] for domain in domains})
 
 
 def _gauge(name: str, says: str, value: float) -> Metric:
     return GaugeMetricFamily(name, says, value=value)
 
 
-def _labelled(family: Any, values: Mapping[str, float]) -> Metric:
+def _add_values(family: Any, values: Mapping[str, float]) -> Metric:
     for label, value in values.items():
         family.add_metric([label], value)
     found: Metric = family

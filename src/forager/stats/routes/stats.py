@@ -9,12 +9,12 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from starlette.responses import StreamingResponse
 
 from forager import clock
-from forager.api.access import Anyone, Role, User, is_away, reject_cross_site
+from forager.api.access import Anyone, Role, User, is_database_unavailable, reject_cross_site
+from forager.api.database import get_forager, look
+from forager.api.errors import responses
 from forager.api.paging import Listed
-from forager.api.problems import responses
 from forager.api.reply import Stream, listed
 from forager.api.types import Moment
-from forager.api.work import get_forager, look
 from forager.stats import overview as numbers
 from forager.stats import schemas as models
 from forager.stats.routes import prometheus as metrics
@@ -95,7 +95,7 @@ async def live(
 @router.get("/metrics", response_class=Response, responses={**TEXT, **responses()})
 async def prometheus(request: Request, _who: User) -> Response:
     """The numbers as Prometheus reads them; it needs a token of scope read. Without the database: that it is away."""
-    if is_away(request):
+    if is_database_unavailable(request):
         return Response(metrics.render(None), 200, media_type=metrics.CONTENT_TYPE)
     if request.app.state.exposition is None:
         forager = get_forager(request)

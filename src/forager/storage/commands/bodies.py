@@ -9,8 +9,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command
-from forager.cli.start import ask, begin
-from forager.cli.table import number, wide
+from forager.cli.start import begin, run_query
+from forager.cli.table import number, wrap_column
 
 HINT = "No body is stored. `forager crawl --keep snapshot` or `forager domain NAME set --keep snapshot` keeps them."
 
@@ -25,7 +25,7 @@ def bodies(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> Non
     from forager.storage.store import describe
 
     settings = begin(home=home)
-    found = ask(settings, "bodies", lambda connection: describe(connection, limit=limit))
+    found = run_query(settings, "bodies", lambda connection: describe(connection, limit=limit))
     found["folder"] = where_bodies_go(settings)
     if as_json:
         output.write_json(found)
@@ -43,7 +43,7 @@ def _write(found: dict[str, Any]) -> None:
             words.count(row["files"]),
             words.size(row["size_bytes"]),
             words.size(row["stored_bytes"]),
-            words.age(row["oldest_at"], now),
+            words.format_relative(row["oldest_at"], now),
             words.count(row["dropped"]),
         )
         for row in found["kinds"]
@@ -54,13 +54,13 @@ def _write(found: dict[str, Any]) -> None:
             words.clean(row["domain"]),
             row["content_policy"] or "default",
             words.count(row["pages"]),
-            words.age(row["newest_at"], now),
+            words.format_relative(row["newest_at"], now),
         )
         for row in found["domains"]
     ]
     if rows:
         output.console().print()
-        table.write((wide("domain"), "keeps", number("pages"), "newest"), rows)
+        table.write((wrap_column("domain"), "keeps", number("pages"), "newest"), rows)
     for row in found["lost"]:
         reason = words.plain_reason(row["what"].removeprefix("lost:"))
         output.say(f"{words.things(row['bodies'], 'body', 'bodies')} lost ({reason}), last in run {row['run']}.")

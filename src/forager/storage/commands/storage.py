@@ -9,8 +9,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import ask, begin, require_bucket
-from forager.cli.table import number, prose
+from forager.cli.start import begin, require_bucket, run_query
+from forager.cli.table import number, text_column
 
 if TYPE_CHECKING:
     from forager.storage.usage import Report, Table
@@ -38,14 +38,14 @@ def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> N
         rules = [*rules_of(settings), *await image_rules(conn, settings)]
         return await report(conn, folders, settings.home, rules, refresh_every_s=every_s)
 
-    found = ask(settings, "storage", look)
+    found = run_query(settings, "storage", look)
     if as_json:
         output.write_json(found.as_document())
         return
     _write_tables(found, every=every)
     output.console().print()
     rows = [(each.name, words.count(each.files), words.size(each.size_bytes), str(each.path)) for each in found.folders]
-    table.write(("files", number("count"), number("size"), prose("where")), rows)
+    table.write(("files", number("count"), number("size"), text_column("where")), rows)
     output.console().print()
     _write_rules(found)
     for line in found.advice:
@@ -73,7 +73,7 @@ def _row(each: "Table") -> tuple[str, ...]:
 def _write_rules(found: "Report") -> None:
     """`forager archive --dry-run` counts what would leave for cold files; that takes a while."""
     table.write(
-        (prose("what stays"), number("for"), "then", number("due now"), "setting"),
+        (text_column("what stays"), number("for"), "then", number("due now"), "setting"),
         [
             (
                 rule.what,

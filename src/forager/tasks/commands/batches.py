@@ -10,8 +10,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command, Group
-from forager.cli.start import act, ask, begin, whoami
-from forager.cli.table import number, wide
+from forager.cli.start import begin, run_action, run_query, whoami
+from forager.cli.table import number, wrap_column
 from forager.errors import UsageError
 from forager.tasks.commands.tasks import AtMost, DryRun, Reason, noted_many, tell_many
 
@@ -34,18 +34,18 @@ def batches(context: typer.Context, *, limit: Limit = 20, as_json: AsJson = Fals
         return None
     from forager.tasks import batches as control
 
-    rows = ask(begin(home=home), "batches", lambda connection: control.list_batches(connection, limit=limit))
+    rows = run_query(begin(home=home), "batches", lambda connection: control.list_batches(connection, limit=limit))
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()
     table.write(
-        (number("batch"), wide("name"), *(number(each) for each in COUNTS), "ordered", "by"),
+        (number("batch"), wrap_column("name"), *(number(each) for each in COUNTS), "ordered", "by"),
         [
             (
                 str(row["id"]),
                 words.clean(row["name"]),
                 *(words.count(row[each]) for each in COUNTS),
-                words.age(row["created_at"], now),
+                words.format_relative(row["created_at"], now),
                 words.clean(row["created_by"]),
             )
             for row in rows
@@ -71,4 +71,6 @@ def restart(
         found = await control.find_batch(conn, name)
         return await restart_batch(conn, found["id"], by=whoami(), reason=reason, limit=limit, dry_run=dry_run)
 
-    tell_many(act(begin(home=home), "batches", once, noted=partial(noted_many, reason=reason, batch=name)), as_json)
+    tell_many(
+        run_action(begin(home=home), "batches", once, noted=partial(noted_many, reason=reason, batch=name)), as_json
+    )

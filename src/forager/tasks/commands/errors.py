@@ -13,8 +13,8 @@ from forager.cli import output, table
 from forager.cli.durations import parse_duration
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command
-from forager.cli.start import Noted, act, ask, begin, whoami
-from forager.cli.table import number, prose, wide
+from forager.cli.start import Noted, begin, run_action, run_query, whoami
+from forager.cli.table import number, text_column, wrap_column
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _span(text: str) -> timedelta:
 def _all(span: timedelta, category: Kind | None, limit: int, as_json: bool, home: Any) -> None:
     from forager.tasks import failures as control
 
-    found = ask(
+    found = run_query(
         begin(home=home),
         "errors",
         lambda connection: control.patterns(connection, since=span, category=category, limit=limit),
@@ -89,16 +89,16 @@ def _all(span: timedelta, category: Kind | None, limit: int, as_json: bool, home
         return output.say("Nothing went wrong in this time.")
     now = clock.now()
     table.write(
-        ("fingerprint", "category", number("failures"), number("domains"), "first", "last", prose("what")),
+        ("fingerprint", "category", number("failures"), number("domains"), "first", "last", text_column("what")),
         [
             (
                 each.fingerprint,
                 each.category.value,
                 words.count(each.failures),
                 words.count(each.domains),
-                words.age(each.first_at, now),
-                words.age(each.last_at, now),
-                _what(each),
+                words.format_relative(each.first_at, now),
+                words.format_relative(each.last_at, now),
+                _format_pattern(each),
             )
             for each in found
         ],
@@ -108,33 +108,38 @@ def _all(span: timedelta, category: Kind | None, limit: int, as_json: bool, home
     return output.say(f"{words.things(total, 'failure')}, {problems}. `forager errors FINGERPRINT` tells more of one.")
 
 
-def _what(pattern: "Pattern") -> str:
+def _format_pattern(pattern: "Pattern") -> str:
     return words.clean(f"{pattern.code}: {pattern.shape}" if pattern.shape else pattern.code)
 
 
 def _one(fingerprint: str, span: timedelta, as_json: bool, home: Any) -> None:
     from forager.tasks import failures as control
 
-    row = ask(begin(home=home), "errors", lambda connection: control.describe(connection, fingerprint, since=span))
+    row = run_query(
+        begin(home=home), "errors", lambda connection: control.describe(connection, fingerprint, since=span)
+    )
     found: Pattern = row["pattern"]
     if as_json:
         return output.write_json({**row, "pattern": asdict(found)})
     now = clock.now()
     table.write(
-        ("problem", prose(found.fingerprint)),
+        ("problem", text_column(found.fingerprint)),
         [
             ("category", f"{found.category.value} ({found.code}, blamed on {found.blame})"),
             ("what", words.clean(found.shape)),
             ("for example", words.clean(found.sample)),
             ("where", words.clean(row["sample_url"]) or "–"),
             ("failures", f"{words.count(found.failures)} in {words.things(found.domains, 'domain')}"),
-            ("first, last", f"{words.age(found.first_at, now)}, {words.age(found.last_at, now)}"),
+            (
+                "first, last",
+                f"{words.format_relative(found.first_at, now)}, {words.format_relative(found.last_at, now)}",
+            ),
         ],
     )
     _write_rows(
         ("domain", "failures", "last"),
         [
-            (words.clean(each["domain"]), words.count(each["failures"]), words.age(each["last_at"], now))
+            (words.clean(each["domain"]), words.count(each["failures"]), words.format_relative(each["last_at"], now))
             for each in row["domains"]
         ],
     )
@@ -150,27 +155,27 @@ def _one(fingerprint: str, span: timedelta, as_json: bool, home: Any) -> None:
 def _write_rows(heads: tuple[str, str, str], rows: list[tuple[str, str, str]]) -> None:
     if rows:
         output.say("")
-        table.write((wide(heads[0]), number(heads[1]), number(heads[2])), rows)
+        table.write((wrap_column(heads[0]), number(heads[1]), number(heads[2])), rows)
 
 
 def _dead(limit: int, as_json: bool, home: Any) -> None:
     from forager.tasks import failures as control
 
-    row = ask(begin(home=home), "errors", lambda connection: control.dead_letters(connection, limit=limit))
+    row = run_query(begin(home=home), "errors", lambda connection: control.list_dead(connection, limit=limit))
     if as_json:
         return output.write_json(row)
     now = clock.now()
     if not (row["tasks"] or row["webhooks"]):
         return output.say("Nothing failed for good by our own fault.")
     table.write(
-        ("what", number("id"), wide("url"), "died", prose("why")),
+        ("what", number("id"), wrap_column("url"), "died", text_column("why")),
         [
             *(
                 (
                     "visit",
                     str(each["task_id"]),
                     words.clean(each["url"]),
-                    words.age(each["died_at"], now),
+                    words.format_relative(each["died_at"], now),
                     words.clean(f"{each['code']}: {each['message']}"),
                 )
                 for each in row["tasks"]
@@ -180,7 +185,7 @@ def _dead(limit: int, as_json: bool, home: Any) -> None:
                     "webhook",
                     str(each["id"]),
                     words.clean(each["url"]),
-                    words.age(each["died_at"], now),
+                    words.format_relative(each["died_at"], now),
                     words.clean(each["error"] or f"it answered {each['status_code']}"),
                 )
                 for each in row["webhooks"]
@@ -193,7 +198,7 @@ def _dead(limit: int, as_json: bool, home: Any) -> None:
 def _redrive(fingerprint: str | None, span: timedelta, dry_run: bool, as_json: bool, home: Any) -> None:
     from forager.tasks import failures as control
 
-    done = act(
+    done = run_action(
         begin(home=home),
         "errors",
         lambda connection: control.redrive(

@@ -7,8 +7,8 @@ from forager import clock
 from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.format import short_url, visit_result
-from forager.cli.start import ask, begin
-from forager.cli.table import color_cell, number, say_more, wide
+from forager.cli.start import begin, run_query
+from forager.cli.table import color_cell, number, say_more, wrap_column
 from forager.errors import BadUrlError, UsageError
 
 Row = dict[str, Any]
@@ -48,7 +48,7 @@ def list_tasks(wanted: TaskFilter, *, limit: int, as_json: bool, home: Path | No
             limit=limit,
         )
 
-    rows = ask(begin(home=home), "tasks", found)
+    rows = run_query(begin(home=home), "tasks", found)
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()
@@ -57,7 +57,7 @@ def list_tasks(wanted: TaskFilter, *, limit: int, as_json: bool, home: Path | No
         (
             *(number("task"), number("run"), "outcome", number("code"), number("try"), number("time"), "when"),
             *((number("proxy"),) if through else ()),
-            wide("url"),
+            wrap_column("url"),
         ),
         [
             (
@@ -67,7 +67,7 @@ def list_tasks(wanted: TaskFilter, *, limit: int, as_json: bool, home: Path | No
                 visit_result(row),
                 str(row["retry_count"] + 1),
                 "–" if row["response_time_ms"] is None else f"{words.count(row['response_time_ms'])} ms",
-                words.age(row["completed_at"] or row["locked_at"] or row["scheduled_for"], now),
+                words.format_relative(row["completed_at"] or row["locked_at"] or row["scheduled_for"], now),
                 *((str(row["proxy_id"] or "–"),) if through else ()),
                 short_url(row["url"], domain or url),
             )

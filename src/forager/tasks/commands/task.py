@@ -11,8 +11,8 @@ from forager.cli import format as words
 from forager.cli import output
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command
-from forager.cli.start import ask, begin
-from forager.cli.table import hang
+from forager.cli.start import begin, run_query
+from forager.cli.table import wrap_text
 from forager.tasks.commands.tasks import OneId
 
 Card = dict[str, Any]
@@ -33,7 +33,7 @@ def task(
     """Show one task, its page's other visits, and its orders."""
     from forager.tasks import service as tasks
 
-    card = ask(begin(home=home), "task", lambda connection: tasks.describe(connection, number))
+    card = run_query(begin(home=home), "task", lambda connection: tasks.describe(connection, number))
     if as_json:
         return output.write_json(card)
     from rich.text import Text
@@ -41,7 +41,7 @@ def task(
     screen = output.console()
     screen.print(Text(f"task {card['id']}  {words.clean(card['url'])}", style="bold"))
     for label, value in card_lines(card, clock.now()):
-        shown = hang(" " * MARGIN + words.clean(value), screen.width, MARGIN)
+        shown = wrap_text(" " * MARGIN + words.clean(value), screen.width, MARGIN)
         screen.print(Text(f"  {label:<{LABEL_WIDTH}}", style="dim").append(shown[MARGIN:], style="not dim"))
     return None
 
@@ -55,8 +55,8 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         ("priority", f"{card['priority']} (1 is first, 10 last)"),
         ("tries", _format_attempts(card)),
         ("times", ", ".join(_times(card, now))),
-        ("answer", _answer(card)),
-        ("again", _again(card)),
+        ("answer", _format_response(card)),
+        ("again", _format_revisit(card)),
         ("waits for", f"task {card['depends_on']}" if card["is_waiting"] else ""),
         ("batch", f"{card['batch']} ({card['batch_id']})" if card["batch_id"] else ""),
         ("made by", card["created_by"]),
@@ -89,10 +89,10 @@ def _times(card: Card, now: datetime) -> Iterator[str]:
     named = {"ordered": "created_at", "due": "scheduled_for", "requested": "requested_at", "closed": "completed_at"}
     for label, column in named.items():
         if card[column] is not None:
-            yield f"{label} {words.age(card[column], now)}"
+            yield f"{label} {words.format_relative(card[column], now)}"
 
 
-def _answer(card: Card) -> str:
+def _format_response(card: Card) -> str:
     if card["status_code"] is None:
         return ""
     took = f" in {words.count(card['response_time_ms'])} ms" if card["response_time_ms"] is not None else ""
@@ -100,7 +100,7 @@ def _answer(card: Card) -> str:
     return f"{card['status_code']}{took}{size}"
 
 
-def _again(card: Card) -> str:
+def _format_revisit(card: Card) -> str:
     if not card["is_recurring"]:
         return "once, and not again after it"
     every_s = card["revisit_every_s"]
@@ -111,9 +111,9 @@ def _webhook(card: Card, now: datetime) -> str:
     if card["webhook_url"] is None:
         return ""
     if card["webhook_delivered_at"]:
-        state = f"told {words.age(card['webhook_delivered_at'], now)}"
+        state = f"told {words.format_relative(card['webhook_delivered_at'], now)}"
     elif card["webhook_died_at"]:
-        state = f"given up {words.age(card['webhook_died_at'], now)}: {card['webhook_error']}"
+        state = f"given up {words.format_relative(card['webhook_died_at'], now)}: {card['webhook_error']}"
     elif card["webhook_tries"]:
         state = f"tried {words.things(card['webhook_tries'], 'time')}, {card['webhook_error'] or 'no answer yet'}"
     else:
@@ -124,13 +124,13 @@ def _webhook(card: Card, now: datetime) -> str:
 def _order(row: Card, now: datetime) -> str:
     move = row["to_status"] if row["from_status"] is None else f"{row['from_status']} → {row['to_status']}"
     why = f": {row['reason']}" if row["reason"] else ""
-    return f"{words.age(row['ordered_at'], now)}: {row['verb']} by {row['ordered_by']}, {move}{why}"
+    return f"{words.format_relative(row['ordered_at'], now)}: {row['verb']} by {row['ordered_by']}, {move}{why}"
 
 
 def _visit(row: Card, now: datetime) -> str:
     how = row["outcome"] or row["status"]
     code = f" {row['status_code']}" if row["status_code"] else f" {words.plain_reason(row['error_code'])}".rstrip()
-    when = words.age(row["completed_at"] or row["scheduled_for"], now)
+    when = words.format_relative(row["completed_at"] or row["scheduled_for"], now)
     return f"task {row['id']}: {words.plain_reason(how)}{code}, {when}"
 
 

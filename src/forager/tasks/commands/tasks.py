@@ -11,17 +11,18 @@ import typer
 
 from forager import clock
 from forager.cli import format as words
-from forager.cli import given, output, table
+from forager.cli import option_values as given
+from forager.cli import output, table
 from forager.cli.durations import parse_duration, parse_past_time
 from forager.cli.flags import AsJson, DomainName, Home, Limit, TaskKind, TaskStatus
 from forager.cli.help import Command, Group
-from forager.cli.start import Noted, act, begin, whoami
-from forager.cli.table import color_cell, number, wide
+from forager.cli.start import Noted, begin, run_action, whoami
+from forager.cli.table import color_cell, number, wrap_column
 from forager.errors import UsageError
 from forager.tasks.commands import list as task_list
 
 if TYPE_CHECKING:
-    from forager.tasks.bulk import Many, Which
+    from forager.tasks.bulk import Many, TaskFilter
     from forager.tasks.transitions import TaskState
 
 SUMMARY = "List visits; order, pause, resume, cancel and restart them."
@@ -138,7 +139,7 @@ def submit(
     orders: list[TaskOrder] = [TaskOrder(url, each, **common) for url, each in wanted]
     settings = begin(home=home)
     guard = guard_of(settings)
-    done = act(
+    done = run_action(
         settings,
         "tasks",
         lambda conn: order(conn, orders, by=whoami(), reason=reason, batch=batch, guard=guard),
@@ -202,7 +203,7 @@ def read_lines(file: str, priority: int | None) -> list[tuple[str, int | None]]:
 def _build_command(name: str, sentence: str) -> Callable[..., None]:
     """A command for one verb: for numbered tasks, or for those of a domain or a batch."""
 
-    def verb(
+    def run_command(
         ids: Ids = None,
         *,
         domain: OfDomain = None,
@@ -224,8 +225,8 @@ def _build_command(name: str, sentence: str) -> Callable[..., None]:
         chosen = _BulkOptions(ids, domain, batch, limit, dry_run)
         _order(*known[name], chosen, reason, as_json=as_json, home=home)
 
-    verb.__doc__ = sentence
-    return verb
+    run_command.__doc__ = sentence
+    return run_command
 
 
 def restart(
@@ -259,7 +260,7 @@ def restart(
             for task in sorted(set(ids))
         ]
 
-    _tell_each(act(begin(home=home), "tasks", each, noted=partial(noted_each, "restart", reason)), as_json)
+    _tell_each(run_action(begin(home=home), "tasks", each, noted=partial(noted_each, "restart", reason)), as_json)
 
 
 def restart_parsing(task: OneId, *, as_json: AsJson = False, home: Home = None) -> None:
@@ -286,7 +287,7 @@ def restart_failed(
     from forager.tasks import bulk as tasks_many
 
     after = parse_past_time(since, clock.now()) if since is not None else None
-    done = act(
+    done = run_action(
         begin(home=home),
         "tasks",
         lambda conn: tasks_many.restart_failed(
@@ -323,7 +324,7 @@ def priority(
     async def set_priority(conn: Any, task: int, **more: Any) -> "TaskState":
         return await control.set_priority(conn, task, level, **more)
 
-    async def many(conn: Any, which: "Which", **more: Any) -> "Many":
+    async def many(conn: Any, which: "TaskFilter", **more: Any) -> "Many":
         return await tasks_many.set_priority_many(conn, which, level, **more)
 
     chosen = _BulkOptions(ids, domain, batch, limit, dry_run)
@@ -351,7 +352,7 @@ def _order(
 ) -> None:
     """Numbered tasks one by one, so that each has its sentence; others as one order."""
     from forager.tasks.batches import find_batch
-    from forager.tasks.bulk import Which
+    from forager.tasks.bulk import TaskFilter
 
     given, who = tuple(dict.fromkeys(chosen.ids or ())), whoami()
     if given and chosen.domain is None and chosen.batch is None and not chosen.dry_run:
@@ -360,15 +361,15 @@ def _order(
             return [await one(conn, task, by=who, reason=reason) for task in sorted(given)]
 
         noted = partial(noted_each, one.__name__.removeprefix("set_"), reason)
-        return _tell_each(act(begin(home=home), "tasks", each, noted=noted), as_json)
+        return _tell_each(run_action(begin(home=home), "tasks", each, noted=noted), as_json)
 
-    async def all_of_them(conn: Any) -> "Many":
+    async def apply_bulk(conn: Any) -> "Many":
         number = (await find_batch(conn, chosen.batch))["id"] if chosen.batch is not None else None
-        which = Which(given, chosen.domain, number)
+        which = TaskFilter(given, chosen.domain, number)
         return await many(conn, which, by=who, reason=reason, limit=chosen.limit, dry_run=chosen.dry_run)
 
     noted_them = partial(noted_many, reason=reason, domain=chosen.domain, batch=chosen.batch)
-    return tell_many(act(begin(home=home), "tasks", all_of_them, noted=noted_them), as_json)
+    return tell_many(run_action(begin(home=home), "tasks", apply_bulk, noted=noted_them), as_json)
 
 
 def noted_each(verb: str, reason: str | None, states: Sequence["TaskState"]) -> Noted | None:
@@ -415,14 +416,14 @@ def tell_many(done: "Many", as_json: bool) -> None:
 def write_states(states: Sequence["TaskState"]) -> None:
     now: datetime = clock.now()
     table.write(
-        (number("task"), "status", number("priority"), number("try"), "when", wide("url")),
+        (number("task"), "status", number("priority"), number("try"), "when", wrap_column("url")),
         [
             (
                 str(state.task_id),
                 color_cell(state.status),
                 str(state.priority),
                 str(state.retry_count + 1),
-                words.age(state.scheduled_for, now),
+                words.format_relative(state.scheduled_for, now),
                 words.clean(state.url),
             )
             for state in states

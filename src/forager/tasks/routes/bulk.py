@@ -7,15 +7,15 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 
 from forager.api.access import Admin
-from forager.api.problems import responses
+from forager.api.database import Change, change
+from forager.api.errors import responses
 from forager.api.reply import reply
 from forager.api.types import Body, Flag, Id, Moment, Name, PathId, Priority, Reason, Text, Whole
-from forager.api.work import Change, change
 from forager.domains import queries as domain_queries
 from forager.tasks import batches
 from forager.tasks import bulk as tasks_many
 from forager.tasks import schemas as models
-from forager.tasks.bulk import Many, Which
+from forager.tasks.bulk import Many, TaskFilter
 from forager.tasks.routes.tasks import LONGEST_S, MOST_AT_ONCE, state_of
 
 router = APIRouter(tags=["tasks"])
@@ -42,8 +42,8 @@ class TaskSelection(Body):
     reason: Reason | None = None
 
     @property
-    def which(self) -> Which:
-        return Which(tuple(self.task_ids), self.domain, self.batch_id)
+    def which(self) -> TaskFilter:
+        return TaskFilter(tuple(self.task_ids), self.domain, self.batch_id)
 
 
 class TaskSelectionPriority(TaskSelection):

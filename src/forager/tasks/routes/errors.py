@@ -9,11 +9,11 @@ from pydantic import Field
 
 from forager.api import paging
 from forager.api.access import Admin, User
+from forager.api.database import change, look, snapshot
+from forager.api.errors import responses
 from forager.api.paging import Paged
-from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.types import After, Body, Flag, Limit, Number, Whole
-from forager.api.work import change, look, snapshot
 from forager.stats.store import read_clock
 from forager.tasks import failure_schemas as models
 from forager.tasks import failures as control
@@ -76,10 +76,10 @@ async def list_dead_letters(
     task, call = paging.read(request, after, BY_BOTH_IDS)
     async with look(request) as conn:
         since = timedelta(seconds=since_s)
-        found = await control.dead_letters(conn, since=since, before=(task, call), limit=limit + 1)
-    following = paging.cut(request, (found["tasks"], found["webhooks"]), limit, BY_BOTH_IDS, ends=(0, 0))
+        found = await control.list_dead(conn, since=since, before=(task, call), limit=limit + 1)
+    following = paging.truncate_lists(request, (found["tasks"], found["webhooks"]), limit, BY_BOTH_IDS, ends=(0, 0))
     for each in found["webhooks"]:
-        each["url"] = webhooks.shown(each["url"], in_full=who.may_change)
+        each["url"] = webhooks.mask_url(each["url"], in_full=who.can_change)
     return reply({**found, "next": following})
 
 

@@ -12,8 +12,9 @@ from pydantic import Field
 from forager.accounts.audit import FAILED
 from forager.api import paging
 from forager.api.access import Admin, Seeding, User
+from forager.api.database import change, exclusive_request, get_forager, look, snapshot
+from forager.api.errors import responses
 from forager.api.paging import Paged
-from forager.api.problems import responses
 from forager.api.reply import reply
 from forager.api.types import (
     LARGEST_ID,
@@ -34,7 +35,6 @@ from forager.api.types import (
     Whole,
     reason_of,
 )
-from forager.api.work import alone, change, get_forager, look, snapshot
 from forager.errors import ConflictError
 from forager.politeness.guard import guard_from_settings as guard_of
 from forager.replay.service import of_task
@@ -150,7 +150,7 @@ async def show_task(request: Request, who: User, task: PathId) -> Response:
     async with snapshot(request) as conn:
         found = await control.describe(conn, task)
     if found["webhook_url"] is not None:
-        found["webhook_url"] = webhooks.shown(found["webhook_url"], in_full=who.may_change)
+        found["webhook_url"] = webhooks.mask_url(found["webhook_url"], in_full=who.can_change)
     return reply(found)
 
 
@@ -241,7 +241,7 @@ async def restart_task(request: Request, who: Admin, task: PathId, body: Restart
 async def restart_parsing(request: Request, who: Admin, task: PathId, body: RestartParsing | None = None) -> Response:
     """The stored body of the task's page is read again, without any request. 409 where none was kept."""
     order = body or RestartParsing()
-    async with alone(request), _parsing_on_record(request, who, task, order.reason) as told:
+    async with exclusive_request(request), _parsing_on_record(request, who, task, order.reason) as told:
         done = await replay_task(get_forager(request), task)
         if not done["tally"]["read"]:
             reasons = ", ".join(done["tally"]["left"]) or "it is gone"

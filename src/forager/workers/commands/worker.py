@@ -9,7 +9,7 @@ from forager.cli import format as words
 from forager.cli import output
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command, Group
-from forager.cli.start import Noted, act, begin, require_bucket, run_fast
+from forager.cli.start import Noted, begin, require_bucket, run_action, run_fast
 from forager.errors import UsageError
 
 
@@ -62,10 +62,10 @@ def drain(
 
     number = int(whom) if whom.isascii() and whom.isdigit() else None
     host = None if number is not None else whom
-    sent = act(
+    sent = run_action(
         begin(home=home),
         "worker",
-        lambda connection: workers.send_away(connection, worker=number, host=host),
+        lambda connection: workers.drain_workers(connection, worker=number, host=host),
         noted=lambda sent: Noted("worker.drain", "worker", whom, {"workers": [each.worker for each in sent]}),
     )
     if as_json:

@@ -10,8 +10,8 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command
-from forager.cli.start import ask, begin
-from forager.cli.table import Cell, number, say_more, wide
+from forager.cli.start import begin, run_query
+from forager.cli.table import Cell, number, say_more, wrap_column
 from forager.engine.models import describe_pause
 
 Row = dict[str, Any]
@@ -32,7 +32,7 @@ def workers(
     from forager.workers import queries as worker_queries
 
     settings = begin(home=home)
-    rows = ask(
+    rows = run_query(
         settings,
         "workers",
         lambda connection: worker_queries.list_workers(
@@ -53,7 +53,7 @@ def workers(
             number("domains"),
             "labels",
             "heard from",
-            wide("host"),
+            wrap_column("host"),
             number("pid"),
         ),
         [_line(row, now) for row in rows],
@@ -70,7 +70,7 @@ def _line(row: Row, now: datetime) -> tuple[str | Cell, ...]:
         state_of(row),
         words.count(row["domains"]),
         words.clean(", ".join(row["labels"])) or "–",
-        words.age(row["heartbeat_at"], now),
+        words.format_relative(row["heartbeat_at"], now),
         words.clean(row["host"].partition("/")[0]),
         str(row["pid"]),
     )

@@ -7,25 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.parsing.products.currency import Place, place_of, read_currency
+from forager.parsing.products.currency import PageLocale, get_locale, read_currency
 from forager.parsing.products.money import parse_amount, read_money, read_visible_price
 
 GERMAN, FRENCH, SWISS = (
-    place_of("https://a.de/", "de"),
-    place_of("https://a.fr/", "fr-FR"),
-    place_of("https://a.ch/", "de-CH"),
+    get_locale("https://a.de/", "de"),
+    get_locale("https://a.fr/", "fr-FR"),
+    get_locale("https://a.ch/", "de-CH"),
 )
 SWEDISH, DANISH, NORWEGIAN = (
-    place_of("https://a.se/", "sv"),
-    place_of("https://a.dk/", "da"),
-    place_of("https://a.no/", "nb"),
+    get_locale("https://a.se/", "sv"),
+    get_locale("https://a.dk/", "da"),
+    get_locale("https://a.no/", "nb"),
 )
 JAPANESE, CHINESE, MEXICAN = (
-    place_of("https://a.co.jp/", "ja"),
-    place_of("https://a.cn/", "zh-CN"),
-    place_of("https://a.mx/", "es-MX"),
+    get_locale("https://a.co.jp/", "ja"),
+    get_locale("https://a.cn/", "zh-CN"),
+    get_locale("https://a.mx/", "es-MX"),
 )
-CANADIAN, CHILEAN, NOWHERE = place_of("https://a.com/", "en-CA"), place_of("https://a.cl/", "es"), Place()
+CANADIAN, CHILEAN, NOWHERE = get_locale("https://a.com/", "en-CA"), get_locale("https://a.cl/", "es"), PageLocale()
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ CANADIAN, CHILEAN, NOWHERE = place_of("https://a.com/", "en-CA"), place_of("http
         ("KWD 1.250", NOWHERE, "1.250", "KWD"),
         ("Rp150.000", NOWHERE, "150000", "IDR"),
         (".75 €", GERMAN, "0.75", "EUR"),
-        ("118, 99 TL", place_of("https://a.com.tr/", "tr"), "118.99", "TRY"),
+        ("118, 99 TL", get_locale("https://a.com.tr/", "tr"), "118.99", "TRY"),
         ("J$1,250.00", NOWHERE, "1250.00", "JMD"),
-        ("建議 元 特價 72 折 2320 元", place_of("https://a.com.tw/", "zh-TW"), "2320", "TWD"),
+        ("建議 元 特價 72 折 2320 元", get_locale("https://a.com.tw/", "zh-TW"), "2320", "TWD"),
         ("49.990₫", NOWHERE, "49990", "VND"),
         ("2 499 ₽", NOWHERE, "2499", "RUB"),
         ("1.249,90 TL", NOWHERE, "1249.90", "TRY"),
@@ -76,7 +76,7 @@ CANADIAN, CHILEAN, NOWHERE = place_of("https://a.com/", "en-CA"), place_of("http
         ("-$5.00 12.99", NOWHERE, "12.99", None),
     ],
 )
-def test_prices_of_many_countries(text: str, place: Place, amount: str, currency: str | None) -> None:
+def test_prices_of_many_countries(text: str, place: PageLocale, amount: str, currency: str | None) -> None:
     money = read_money(text, place)
     assert money is not None
     assert (money.amount, money.currency) == (Decimal(amount), currency)
@@ -125,7 +125,7 @@ def test_a_sign_that_many_share_is_less_sure() -> None:
 
 
 def test_a_declared_currency_settles_a_shared_sign() -> None:
-    currency = read_currency("$", Place(currency="AUD"))
+    currency = read_currency("$", PageLocale(currency="AUD"))
     assert currency is not None
     assert currency.code == "AUD"
 
@@ -142,11 +142,11 @@ def test_a_declared_currency_settles_a_shared_sign() -> None:
         ("0.500", "EUR", GERMAN, "0.500"),
     ],
 )
-def test_numbers_for_programs(text: str, code: str, place: Place, amount: str) -> None:
+def test_numbers_for_programs(text: str, code: str, place: PageLocale, amount: str) -> None:
     assert parse_amount(text, place, code, is_machine=True) == Decimal(amount)
 
 
-STYLES: tuple[tuple[Callable[[Decimal], str], Place], ...] = (
+STYLES: tuple[tuple[Callable[[Decimal], str], PageLocale], ...] = (
     (lambda value: f"€{value:,.2f}", NOWHERE),
     (lambda value: f"{value:,.2f} USD", NOWHERE),
     (lambda value: f"{value:,.2f}".translate(str.maketrans(",.", ".,")) + " €", GERMAN),

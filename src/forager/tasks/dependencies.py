@@ -16,15 +16,15 @@ LIMIT = 500
 BY = "dependency"
 
 
-async def settle(conn: Any, *, goes_on: bool = False) -> int:
+async def release_finished(conn: Any, *, goes_on: bool = False) -> int:
     """How many were settled; as many as a portion has: there may be more. `goes_on`: also after a failure."""
-    found = await frontier.find_settled(conn, limit=LIMIT)
+    found = await frontier.find_finished_dependencies(conn, limit=LIMIT)
     if not found:
         return 0
     held = {task.id: task for task in await hold(conn, [each.id for each in found])}
     still = [each for each in found if held[each.id].status is TaskStatus.PAUSED]
     freed = [each.id for each in still if each.outcome == "success" or (goes_on and held[each.id].is_waiting)]
-    await domains.expect_visits(conn, await frontier.release_dependents(conn, freed), {})
+    await domains.expect_visits(conn, await frontier.release_waiting(conn, freed), {})
     failed = defaultdict(list)
     for each in still:
         if each.outcome != "success" and not goes_on:

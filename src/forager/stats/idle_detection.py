@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from forager.db import statements
 from forager.db.query import Query
 
-SQL = statements.load("forager.stats", "stall.sql")
+SQL = statements.load("forager.stats", "idle_detection.sql")
 GRACE_S = 60.0
 """A domain that has been due for less waits for the next claim, or for a worker that is being started."""
 MOST = 1000
@@ -48,7 +48,7 @@ DUE_OF = Query(SQL["due_of"], DueDomains)
 HELD_WITHOUT_PROGRESS = Query(SQL["held_without_progress"], DueDomains)
 
 
-async def detect_stall(conn: Any, *, dead_after_s: float, stall_s: float) -> Stall | None:
+async def detect_idle_crawl(conn: Any, *, dead_after_s: float, stall_s: float) -> Stall | None:
     """Returns the stall there is, or None. Costs two short statements while the crawl goes on."""
     alive, paused, silent_s = await READ_WORKFORCE.one(conn, dead_after_s)
     if not alive:

@@ -5,14 +5,14 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from forager.proxies.models import Passage, ProxyUse
+from forager.proxies.models import ProxyResult, ProxyUse
 from forager.proxies.rotation import NEW_SHARE, average
 
 LONGEST_ERROR = 500
 
 
 @dataclass(slots=True)
-class Tally:
+class ProxyCounters:
     uses: int = 0
     successes: int = 0
     failures: int = 0
@@ -32,7 +32,7 @@ class Tally:
     def add(self, use: ProxyUse, is_failure: bool) -> None:
         self.uses += 1
         self.last_used_at = _later(self.last_used_at, use.at)
-        if use.passage is Passage.THROUGH:
+        if use.passage is ProxyResult.THROUGH:
             self.successes += 1
             self.last_failures = 0
             self.last_success_at = _later(self.last_success_at, use.at)
@@ -50,26 +50,26 @@ class Tally:
         self.added_ms = self.added_ms * (1 - NEW_SHARE) + NEW_SHARE * response_time_ms
 
 
-def by_proxy(uses: Iterable[ProxyUse]) -> dict[int, Tally]:
+def by_proxy(uses: Iterable[ProxyUse]) -> dict[int, ProxyCounters]:
     """In id order. A proxy that carried us to a site which did not answer did its part."""
-    tallies: dict[int, Tally] = {}
+    tallies: dict[int, ProxyCounters] = {}
     for use in uses:
-        tallies.setdefault(use.proxy_id, Tally()).add(use, use.passage is Passage.BROKEN)
+        tallies.setdefault(use.proxy_id, ProxyCounters()).add(use, use.passage is ProxyResult.BROKEN)
     return dict(sorted(tallies.items()))
 
 
-def by_pair(uses: Iterable[ProxyUse]) -> dict[tuple[int, int], Tally]:
+def by_pair(uses: Iterable[ProxyUse]) -> dict[tuple[int, int], ProxyCounters]:
     """(Domain, proxy), in this order."""
-    tallies: dict[tuple[int, int], Tally] = {}
+    tallies: dict[tuple[int, int], ProxyCounters] = {}
     for use in uses:
-        tallies.setdefault((use.domain_id, use.proxy_id), Tally()).add(use, is_failure=True)
+        tallies.setdefault((use.domain_id, use.proxy_id), ProxyCounters()).add(use, is_failure=True)
     return dict(sorted(tallies.items()))
 
 
-def columns(tallies: Iterable[Tally]) -> dict[str, Any]:
+def columns(tallies: Iterable[ProxyCounters]) -> dict[str, Any]:
     """Returns one list per field, by its name: the statements name their arrays the same."""
     found = list(tallies)
-    return {field.name: [getattr(each, field.name) for each in found] for field in fields(Tally)}
+    return {field.name: [getattr(each, field.name) for each in found] for field in fields(ProxyCounters)}
 
 
 def _later(before: datetime | None, at: datetime) -> datetime:

@@ -18,7 +18,7 @@ TOKEN = re.compile(r"[^ \t\n\r\f\v]+")
 WORD = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+|[0-9]+")
 
 
-class Verdict(IntEnum):
+class NameClass(IntEnum):
     """What the names of an element say. Higher ones overrule lower ones."""
 
     NOTHING = 0
@@ -34,17 +34,17 @@ class Verdict(IntEnum):
     CONSENT = 7
 
 
-def _table(verdict: Verdict, *lines: str) -> dict[str, Verdict]:
+def _table(verdict: NameClass, *lines: str) -> dict[str, NameClass]:
     return {word: verdict for line in lines for word in line.split()}
 
 
-ROLES = {"main": Verdict.CONTENT, "complementary": Verdict.BESIDE} | _table(
-    Verdict.AROUND,
+ROLES = {"main": NameClass.CONTENT, "complementary": NameClass.BESIDE} | _table(
+    NameClass.AROUND,
     "navigation banner contentinfo search dialog alertdialog menu menubar toolbar",
 )
 CONTENT_OWNERS = ("entry", "post", "article", "page", "main", "story", "news", "blog", "detail", "single", "primary")
-TOKENS = _table(Verdict.LIKELY_AROUND, "header top bottom") | _table(
-    Verdict.CONTENT,
+TOKENS = _table(NameClass.LIKELY_AROUND, "header top bottom") | _table(
+    NameClass.CONTENT,
     "content contentmain contentbody contentarea contentinner contenttext bodycontent bodytext markdownbody richtext",
     "prose rstcontent hentry arttext readcontent rte textbody mwcontenttext mwparseroutput tdpostcontent",
     " ".join(owner + part for owner in CONTENT_OWNERS for part in ("content", "body", "text", "entry", "inner")),
@@ -52,7 +52,7 @@ TOKENS = _table(Verdict.LIKELY_AROUND, "header top bottom") | _table(
 """Whole tokens: a `page-top` holds the page."""
 WORDS = (
     _table(
-        Verdict.LIKELY_AROUND,
+        NameClass.LIKELY_AROUND,
         "menu menus toc tableofcontents onthispage headbar rail widget widgets foot siteinfo imprint copyright social",
         "socials sns readmore readnext morestories morenews morearticles moreposts morefrom mostread mostpopular",
         "mostviewed popular trending ranking upnext subscribe subscriber subscribers subscription signup optin cta",
@@ -61,9 +61,9 @@ WORDS = (
         "tagslinks authorbox authorbio authorcard aboutauthor postauthor hatnote fontsize byline postmeta entrymeta",
         "articlemeta player bio",
     )
-    | _table(Verdict.BESIDE, "sidebar sidebars sphinxsidebar")
+    | _table(NameClass.BESIDE, "sidebar sidebars sphinxsidebar")
     | _table(
-        Verdict.AROUND,
+        NameClass.AROUND,
         # navigation
         "nav navi navbar navbox navigation navlist navlinks mainnav topnav subnav sidenav footnav sitenav meganav",
         "pagenav usernav bottomnav leftnav rightnav mainmenu topmenu submenu sidemenu footmenu sitemenu megamenu",
@@ -85,21 +85,21 @@ WORDS = (
         "mweditsection mwjumplink catlinks printfooter tagcloud",
     )
     | _table(
-        Verdict.CONSENT,
+        NameClass.CONSENT,
         "cookie cookies cookiebar cookiebanner cookieconsent cookienotice cookielaw consent gdpr ccpa dsgvo onetrust",
         "climodal clibar cliprivacy ckyconsent ckymodal cmplz moovegdpr ccwindow ccbanner truste osano termly",
         "optanon cybot didomi borlabs usercentrics iubenda cmpbox cmpbanner qccmp",
         "privacybanner privacynotice privacybar",
     )
     | _table(
-        Verdict.FOLDED, "tab tabs tabpane tabpanel panel accordion collapse collapsible expander expandable toggle"
+        NameClass.FOLDED, "tab tabs tabpane tabpanel panel accordion collapse collapsible expander expandable toggle"
     )
-    | _table(Verdict.COMMENTS, "comment comments commentlist commentform postcomment postcomments livefyre giscus")
+    | _table(NameClass.COMMENTS, "comment comments commentlist commentform postcomment postcomments livefyre giscus")
 )
 BEGINNINGS = _table(
-    Verdict.AROUND,
+    NameClass.AROUND,
     "breadcrumb paginat pagenav addtoany addthis recirc outbrain taboola mc4wp advert reklam",
-) | _table(Verdict.COMMENTS, "disqus")
+) | _table(NameClass.COMMENTS, "disqus")
 """Of words: `breadcrumbs`, `advertisement`."""
 LENGTHS = sorted({len(word) for word in BEGINNINGS})
 PASSED_OVER = frozenset(
@@ -126,9 +126,9 @@ if compiled.native is not None:
 # What follows is done in C (`c/names.h`) where there is a compiler.
 
 
-def classify_names(names: str | None, identity: str | None, role: str | None) -> Verdict:
+def classify_names(names: str | None, identity: str | None, role: str | None) -> NameClass:
     """Of an element with this class, id and role."""
-    verdict = ROLES.get(role.lower(), Verdict.NOTHING) if role else Verdict.NOTHING
+    verdict = ROLES.get(role.lower(), NameClass.NOTHING) if role else NameClass.NOTHING
     if names:
         verdict = max([verdict, *map(classify_token, TOKEN.findall(names[:LONGEST_NAMES]))])
     if identity and identity.count("-") + identity.count("_") <= LONGEST_IDENTITY:
@@ -137,9 +137,9 @@ def classify_names(names: str | None, identity: str | None, role: str | None) ->
 
 
 @lru_cache(maxsize=32_768)
-def classify_token(token: str) -> Verdict:
+def classify_token(token: str) -> NameClass:
     words = [word.lower() for word in WORD.findall(token)[:MOST_WORDS]]
-    verdict = TOKENS.get("".join(words), Verdict.NOTHING)
+    verdict = TOKENS.get("".join(words), NameClass.NOTHING)
     before = ""
     for at, word in enumerate(words):
         if before not in PASSED_OVER:
@@ -148,11 +148,11 @@ def classify_token(token: str) -> Verdict:
     return verdict
 
 
-def _classify_word(word: str, following: list[str]) -> Verdict:
-    verdict = WORDS.get(word, Verdict.NOTHING)
+def _classify_word(word: str, following: list[str]) -> NameClass:
+    verdict = WORDS.get(word, NameClass.NOTHING)
     for length in LENGTHS:
-        verdict = max(verdict, BEGINNINGS.get(word[:length], Verdict.NOTHING))
+        verdict = max(verdict, BEGINNINGS.get(word[:length], NameClass.NOTHING))
     for other in following:
         word += other
-        verdict = max(verdict, WORDS.get(word, Verdict.NOTHING))
+        verdict = max(verdict, WORDS.get(word, NameClass.NOTHING))
     return verdict

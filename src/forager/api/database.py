@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 
 from forager.accounts import audit
-from forager.accounts.identity import Who
+from forager.accounts.identity import Identity
 from forager.api.access import too_many
-from forager.api.problems import TooManyError
-from forager.api.read_pool import AccountLimitError, Desk
+from forager.api.errors import TooManyError
+from forager.api.read_pool import AccountLimitError, ReadPool
 from forager.db import statements
 from forager.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from forager.instance import Forager
 
-SQL = statements.load("forager.api", "work.sql")
+SQL = statements.load("forager.api", "database.sql")
 FREE_WITHIN_S = 2.0
 """Nobody waits longer for a connection; so an API whose database is away says so within two seconds."""
 OWN_WITHIN_S = 8.0
@@ -47,7 +47,7 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
     def __init__(self, request: Request, within_s: float | None = None) -> None:
         self._request = request
         self._within_s = (within_s or get_forager(request).settings.api.statement_timeout) + GRACE_S
-        who: Who | None = getattr(request.state, "who", None)
+        who: Identity | None = getattr(request.state, "who", None)
         self._account = who.user_id if who is not None else None
 
     async def __aenter__(self) -> Any:
@@ -66,7 +66,7 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
                 await self._share.__aexit__(None, None, None)
 
     async def _take(self) -> Any:
-        desk: Desk = self._request.app.state.desk
+        desk: ReadPool = self._request.app.state.desk
         share = desk.share_of(self._account, within_s=OWN_WITHIN_S)
         try:
             await share.__aenter__()
@@ -88,21 +88,21 @@ async def snapshot(request: Request, within_s: float | None = None) -> AsyncIter
         look(request, within_s) as conn,
         conn.transaction(isolation="repeatable_read", readonly=True),
     ):
-        await lengthen(request, conn, within_s)
+        await extend_timeout(request, conn, within_s)
         yield conn
 
 
-async def lengthen(request: Request, conn: Any, within_s: float | None) -> None:
+async def extend_timeout(request: Request, conn: Any, within_s: float | None) -> None:
     """A transaction whose route takes longer than others gives each of its statements as long. It ends with the
     transaction: the next one on this connection has the limit of all again."""
     if within_s is not None and within_s > get_forager(request).settings.api.statement_timeout:
-        await conn.execute(SQL["lengthen"], f"{round(within_s * 1000)}ms")
+        await conn.execute(SQL["extend_timeout"], f"{round(within_s * 1000)}ms")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     conn: Any
-    _who: Who
+    _who: Identity
 
     @property
     def by(self) -> str:
@@ -117,14 +117,14 @@ class Change:
 
 
 @contextlib.asynccontextmanager
-async def change(request: Request, who: Who, within_s: float | None = None) -> AsyncIterator[Change]:
+async def change(request: Request, who: Identity, within_s: float | None = None) -> AsyncIterator[Change]:
     async with look(request, within_s) as conn, conn.transaction():
-        await lengthen(request, conn, within_s)
+        await extend_timeout(request, conn, within_s)
         yield Change(conn, who)
 
 
 @contextlib.asynccontextmanager
-async def alone(request: Request) -> AsyncIterator[None]:
+async def exclusive_request(request: Request) -> AsyncIterator[None]:
     """Long questions one after the other, and long deeds: they must not take all connections. Each kind has its own
     turn, so that whoever may only look keeps no admin from a deed."""
     is_look = request.scope["method"] == "GET"

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from forager.errors import StoreError
-from forager.storage.location import Place, Stored
+from forager.storage.location import Location, Stored
 
 
 class LayeredLocation:
-    def __init__(self, front: Place, behind: Place) -> None:
+    def __init__(self, front: Location, behind: Location) -> None:
         self._front = front
         self._behind = behind
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ada_url import join_url
 
 from forager.parsing.products.claims import Claim
-from forager.parsing.products.currency import Place, read_currency
+from forager.parsing.products.currency import PageLocale, read_currency
 from forager.parsing.products.money import MOST_DIGITS, parse_amount, read_money
 from forager.parsing.products.numbers import parse_rating, read_count, read_gtin
 from forager.parsing.products.stock import Availability, read_availability
@@ -47,7 +47,7 @@ class Offer(NamedTuple):
     item: Item
 
     @property
-    def is_purchasable(self) -> bool:
+    def is_available(self) -> bool:
         return self.availability not in {Availability.OUT_OF_STOCK, Availability.DISCONTINUED}
 
 
@@ -59,7 +59,7 @@ def claims_of(item: Item, view: View) -> Iterator[Claim]:
             text = without_label(told) if field == "brand" else told
             if field == "brand" and "://" in text:
                 continue
-            yield Claim(field, cut(field, text), sure, where)
+            yield Claim(field, clean_field(field, text), sure, where)
             break
     yield from _numbers(item, sure)
     yield from _offer_claims(item, view, sure)
@@ -84,16 +84,18 @@ TEXTS = {
 
 def _numbers(item: Item, sure: float) -> Iterator[Claim]:
     for text, where in item.texts("sku", "productid"):
-        yield Claim("sku", cut("sku", without_words(text.removeprefix("sku:"))), sure, where)
+        yield Claim("sku", clean_field("sku", without_words(text.removeprefix("sku:"))), sure, where)
         break
     else:
         offers = _offer_items(item)
         alone = offers[0].texts("sku") if len(offers) == 1 else ()
         for text, where in (*alone, *item.texts("identifier")):
-            yield Claim("sku", cut("sku", without_words(text)), sure * (0.9 if where.endswith("sku") else 0.6), where)
+            yield Claim(
+                "sku", clean_field("sku", without_words(text)), sure * (0.9 if where.endswith("sku") else 0.6), where
+            )
             break
     for text, where in item.texts("mpn", "model"):
-        yield Claim("mpn", cut("mpn", text), sure if where.endswith("mpn") else sure * 0.8, where)
+        yield Claim("mpn", clean_field("mpn", text), sure if where.endswith("mpn") else sure * 0.8, where)
         break
     holders = [item, *_offer_items(item)[:3]]
     for text, where in (pair for holder in holders for pair in holder.texts(*GTINS)):
@@ -144,11 +146,11 @@ def _offer_claims(item: Item, view: View, sure: float) -> Iterator[Claim]:
     yield from _terms(offer, item, view.place, sure)
 
 
-def _terms(offer: Offer, item: Item, place: Place, sure: float) -> Iterator[Claim]:
+def _terms(offer: Offer, item: Item, place: PageLocale, sure: float) -> Iterator[Claim]:
     """Under what terms it is sold: by whom, in what state, at what cost of delivery, reduced from what."""
     for text, where in offer.item.texts("seller", "offeredby"):
         if "://" not in text:
-            yield Claim("seller", cut("seller", text), sure, where)
+            yield Claim("seller", clean_field("seller", text), sure, where)
             break
     for text, where in (*offer.item.texts("itemcondition"), *item.texts("itemcondition")):
         if condition := CONDITIONS.get(plain_name(text).removesuffix("condition")):
@@ -166,7 +168,7 @@ def _terms(offer: Offer, item: Item, place: Place, sure: float) -> Iterator[Clai
         yield from _specified(specification, offer, place, sure)
 
 
-def _specified(specification: Item, offer: Offer, place: Place, sure: float) -> Iterator[Claim]:
+def _specified(specification: Item, offer: Offer, place: PageLocale, sure: float) -> Iterator[Claim]:
     """A price before a reduction, or the price of a unit."""
     for value, where in specification.values("price"):
         amount, _ = read_price(value, place, offer.currency)
@@ -281,10 +283,10 @@ def select_offer(offers: Sequence[Offer], view: View) -> Offer:
         ]
         if len(here) == 1 and view.has_query:
             return here[0]
-    return next((offer for offer in priced if offer.is_purchasable), priced[0])
+    return next((offer for offer in priced if offer.is_available), priced[0])
 
 
-def read_offer(item: Item, place: Place) -> Offer:
+def read_offer(item: Item, place: PageLocale) -> Offer:
     holder = _price_holder(item)
     currency, currency_at = _first_currency((holder, item), place)
     price, price_at, sign = None, "", None
@@ -307,7 +309,7 @@ def read_offer(item: Item, place: Place) -> Offer:
     return Offer(price, price_at, currency, currency_at, availability, availability_at, item)
 
 
-def read_price(value: Value, place: Place, currency: str | None) -> tuple[Decimal | None, str | None]:
+def read_price(value: Value, place: PageLocale, currency: str | None) -> tuple[Decimal | None, str | None]:
     """Amount, and the currency its own text names."""
     if isinstance(value, bool | Item):
         return None, None
@@ -337,7 +339,7 @@ def _is_old(specification: Item) -> bool:
     return kind in OLD_PRICES
 
 
-def _first_currency(holders: Sequence[Item], place: Place) -> tuple[str | None, str]:
+def _first_currency(holders: Sequence[Item], place: PageLocale) -> tuple[str | None, str]:
     for holder in holders:
         for text, where in holder.texts("pricecurrency", "currency", "hascurrency"):
             currency = read_currency(text, place)
@@ -370,8 +372,8 @@ def _variant(item: Item, view: View, own_name: str | None = None) -> Variant:
     sku = item.text("sku", "mpn", "productid") or inner.text("sku")
     url = absolute(view.base_url, inner.text("url") or item.text("url"))
     return Variant(
-        cut("name", name) if name and name != own_name else None,
-        cut("sku", sku) if sku else None,
+        clean_field("name", name) if name and name != own_name else None,
+        clean_field("sku", sku) if sku else None,
         gtin,
         offer.price,
         offer.currency,
@@ -406,7 +408,10 @@ def category_of_breadcrumbs(items: Sequence[Item], name: str | None) -> Iterator
         kept = trim_breadcrumbs(names, name)
         if kept:
             yield Claim(
-                "category", cut("category", " > ".join(kept)), SURE[item.source] * 0.85, f"{item.source} {item.path}"
+                "category",
+                clean_field("category", " > ".join(kept)),
+                SURE[item.source] * 0.85,
+                f"{item.source} {item.path}",
             )
             return
 
@@ -440,7 +445,7 @@ def _step_name(step: Item) -> str | None:
     return inner if inner and "://" not in inner else None
 
 
-def cut(field: str, text: str) -> str:
+def clean_field(field: str, text: str) -> str:
     if field == "description" and "<" in text:
         text = TAG.sub(" ", text[: LONGEST["description"] * 4])
     if "&" in text:

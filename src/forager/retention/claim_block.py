@@ -13,7 +13,7 @@ from typing import Any
 from forager import clock
 from forager.domains import admin as domains
 from forager.domains.admin import LockedDomain
-from forager.domains.service import give_back
+from forager.domains.service import release_tasks
 from forager.errors import NotFoundError
 from forager.frontier import cache_namespace
 
@@ -28,12 +28,12 @@ LOOK_EVERY_S = 0.1
 @contextlib.asynccontextmanager
 async def fenced(conn: Any, domain_ids: Collection[int]) -> AsyncIterator[None]:
     """Nobody holds these domains, or claims them, until this ends. Opens its own transactions."""
-    before = await domains.fence(conn, domain_ids, seconds=FENCE_S)
+    before = await domains.block_claims(conn, domain_ids, seconds=FENCE_S)
     try:
         await clear_out(conn, domain_ids)
         yield
     finally:
-        await domains.unfence(conn, before, seconds=FENCE_S)
+        await domains.allow_claims(conn, before, seconds=FENCE_S)
 
 
 async def clear_out(conn: Any, domain_ids: Collection[int]) -> None:
@@ -43,13 +43,13 @@ async def clear_out(conn: Any, domain_ids: Collection[int]) -> None:
         if clock.monotonic() > until or all(is_lost for _, is_lost in holders):
             async with conn.transaction():
                 for domain in await domains.revoke(conn, domain_ids, hush_s=HUSH_S):
-                    await give_back(conn, domain)
+                    await release_tasks(conn, domain)
             return
         await asyncio.sleep(LOOK_EVERY_S)
 
 
 @contextlib.asynccontextmanager
-async def portion(conn: Any, name: str) -> AsyncIterator[LockedDomain]:
+async def purge_transaction(conn: Any, name: str) -> AsyncIterator[LockedDomain]:
     """A transaction in which pages of a fenced domain may go: nobody holds it, and no worker writes meanwhile."""
     while True:
         async with conn.transaction():
@@ -58,7 +58,7 @@ async def portion(conn: Any, name: str) -> AsyncIterator[LockedDomain]:
             if held is None:
                 raise NotFoundError(f"{name} is gone: somebody else purged it.")
             if held.claimed_by is None:
-                await domains.renew_fence(conn, held.id, seconds=FENCE_S)
+                await domains.renew_claim_block(conn, held.id, seconds=FENCE_S)
                 yield held
                 return
         await clear_out(conn, [held.id])

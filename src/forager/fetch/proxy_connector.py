@@ -13,11 +13,11 @@ from contextlib import asynccontextmanager
 from forager import clock
 from forager.errors import AddressBlockedError, ConnectError, ProxyError
 from forager.fetch.connect import Connector, connect
+from forager.fetch.connection import Connection
 from forager.fetch.dns import GuardedResolver
 from forager.fetch.origin import Origin
 from forager.fetch.translate import reason_of, translate
-from forager.fetch.tunnel import Talk, greet, open_tunnel
-from forager.fetch.wire import Connection
+from forager.fetch.tunnel import ProxyHandshake, check_login, open_tunnel
 from forager.proxies.models import Proxy
 
 MOST_ADDRESSES = 3
@@ -30,7 +30,7 @@ def forwards(origin: Origin, via: Proxy) -> bool:
     return via.is_forwarding and via.protocol != "socks5" and not origin.is_tls
 
 
-class Ways:
+class ProxyConnector:
     """Opens connections to checked addresses, through proxies at checked addresses."""
 
     def __init__(self, direct: Connector, proxies: GuardedResolver | None = None) -> None:
@@ -49,13 +49,13 @@ class Ways:
             talk = await self._tunnel(via, origin, addresses, ends_at)
         return await self._transfer(talk, via, origin, ends_at, on_gone)
 
-    async def greet(self, via: Proxy, wait_s: float) -> None:
+    async def check_proxy(self, via: Proxy, wait_s: float) -> None:
         """Whether the proxy is there, without any site: raises ProxyError if not."""
         ends_at = clock.monotonic() + wait_s
         talk = await self._reach(via, ends_at)
         try:
             async with _wrap_proxy_errors(via, ends_at):
-                await greet(talk, via)
+                await check_login(talk, via)
         finally:
             talk.close()
 
@@ -77,7 +77,7 @@ class Ways:
             raise translate(error, origin.authority) from error
         return sorted(found, key=lambda address: ":" in address)[:MOST_ADDRESSES]
 
-    async def _tunnel(self, via: Proxy, origin: Origin, addresses: list[str], ends_at: float) -> Talk:
+    async def _tunnel(self, via: Proxy, origin: Origin, addresses: list[str], ends_at: float) -> ProxyHandshake:
         for address in addresses[:-1]:
             try:
                 return await self._tunnel_to(via, origin, address, ends_at)
@@ -85,7 +85,7 @@ class Ways:
                 continue
         return await self._tunnel_to(via, origin, addresses[-1], ends_at)
 
-    async def _tunnel_to(self, via: Proxy, origin: Origin, address: str, ends_at: float) -> Talk:
+    async def _tunnel_to(self, via: Proxy, origin: Origin, address: str, ends_at: float) -> ProxyHandshake:
         talk = await self._reach(via, ends_at)
         try:
             async with _wrap_proxy_errors(via, ends_at):
@@ -95,9 +95,9 @@ class Ways:
             raise
         return talk
 
-    async def _reach(self, via: Proxy, ends_at: float) -> Talk:
+    async def _reach(self, via: Proxy, ends_at: float) -> ProxyHandshake:
         """A connection to the proxy, secured if it is an https proxy."""
-        talk = Talk()
+        talk = ProxyHandshake()
         try:
             async with _wrap_proxy_errors(via, ends_at):
                 addresses = await self._proxies.resolve(via.host, via.port)
@@ -109,7 +109,9 @@ class Ways:
             raise
         return talk
 
-    async def _transfer(self, talk: Talk, via: Proxy, origin: Origin, ends_at: float, on_gone: OnGone) -> Connection:
+    async def _transfer(
+        self, talk: ProxyHandshake, via: Proxy, origin: Origin, ends_at: float, on_gone: OnGone
+    ) -> Connection:
         """What was the proxy's becomes the site's, secured if the site is."""
         connection = Connection(origin, on_gone)
         connection.via = via.id

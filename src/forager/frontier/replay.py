@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from forager.db import statements
 from forager.db.query import Query
 
-SQL = statements.load("forager.frontier", "reread.sql")
+SQL = statements.load("forager.frontier", "replay.sql")
 
 
 class RequeuedPages(NamedTuple):
@@ -26,10 +26,10 @@ async def renew_languages(conn: Any, languages: Mapping[int, str | None]) -> Non
     await conn.execute(SQL["renew_languages"], list(languages), list(languages.values()))
 
 
-async def settle_reread(conn: Any, pages: Sequence[tuple[int, datetime | None, str]]) -> None:
+async def finish_replayed(conn: Any, pages: Sequence[tuple[int, datetime | None, str]]) -> None:
     """Page, when it was visited, and where it stands."""
     if pages:
-        await conn.execute(SQL["settle_reread"], *map(list, zip(*pages, strict=True)))
+        await conn.execute(SQL["finish_replayed"], *map(list, zip(*pages, strict=True)))
 
 
 async def requeue_pages(
@@ -46,8 +46,8 @@ async def requeue_pages(
     return await REQUEUE_PAGES.one(conn, after, domain_id, page_id, since, until, limit, by)
 
 
-async def count_requeued(
+async def count_to_requeue(
     conn: Any, *, domain_id: int | None, page_id: int | None, since: datetime | None, until: datetime | None
 ) -> int:
-    pages: int = await conn.fetchval(SQL["count_requeued"], domain_id, page_id, since, until)
+    pages: int = await conn.fetchval(SQL["count_to_requeue"], domain_id, page_id, since, until)
     return pages

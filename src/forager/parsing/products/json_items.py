@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from forager.parsing.products.choose import PageTitles, fold_text
 from forager.parsing.products.embedded import Document, Embedded
-from forager.parsing.products.metatags import SEPARATORS
+from forager.parsing.products.meta_tags import SEPARATORS
+from forager.parsing.products.select import PageTitles, fold_text
 from forager.parsing.products.view import View
 from forager.parsing.structured.items import Item, Value
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from forager.parsing.products.claims import Claim
-from forager.parsing.products.clues import PRICES
 from forager.parsing.products.currency import read_currency
-from forager.parsing.products.facts import SURE, absolute, cut
+from forager.parsing.products.detect import PRICES
+from forager.parsing.products.item_fields import SURE, absolute, clean_field
 from forager.parsing.products.money import parse_amount, read_money
 from forager.parsing.products.numbers import read_gtin
 from forager.parsing.products.stock import read_availability
@@ -56,7 +56,7 @@ def claims_of_metas(view: View) -> Iterator[Claim]:
     ):
         for name in names:
             if (text := head.meta(name)) and "://" not in text:
-                yield Claim(field, cut(field, text), sure * 0.9, f"meta {name}")
+                yield Claim(field, clean_field(field, text), sure * 0.9, f"meta {name}")
                 break
     for name in GTINS:
         if (text := head.meta(name)) and (gtin := read_gtin(text)):
@@ -69,11 +69,13 @@ def claims_for_any_page(view: View) -> Iterator[Claim]:
     head = view.head
     for name in TITLES:
         if title := head.meta(name):
-            yield Claim("name", cut("name", without_site(title, head.meta("og:site_name"))), 0.7, f"meta {name}")
+            yield Claim(
+                "name", clean_field("name", without_site(title, head.meta("og:site_name"))), 0.7, f"meta {name}"
+            )
             break
     for name in ("og:description", "description", "twitter:description"):
         if text := head.meta(name):
-            yield Claim("description", cut("description", text), 0.6, f"meta {name}")
+            yield Claim("description", clean_field("description", text), 0.6, f"meta {name}")
             break
     images = [found for text in head.metas.get("og:image", [])[:20] if (found := absolute(view.base_url, text))]
     if images:

@@ -23,7 +23,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from forager.api.advice import add_http_requests
+from forager.api.command_hints import add_http_requests
 from forager.db.damage import find_corruption
 from forager.db.pool import CONNECTION_LOST
 from forager.dispatch.errors import BrokerUnavailableError
@@ -149,7 +149,7 @@ def build_error_spec(status: int) -> dict[str, Any]:
 SCHEMA = {"$ref": "#/components/schemas/Problem"}
 
 
-def answer(
+def build_response(
     request: Request | None,
     status: int,
     detail: str,
@@ -205,7 +205,7 @@ async def _on_validation_error(request: Request, error: Exception) -> Response:
 
 
 def reject_values(request: Request, sentence: str, errors: Sequence[Mapping[str, str]]) -> Response:
-    return answer(request, 422, sentence, "invalid_value", errors=errors)
+    return build_response(request, 422, sentence, "invalid_value", errors=errors)
 
 
 async def _reject(request: Request, error: Exception) -> Response:
@@ -224,7 +224,9 @@ async def _reject(request: Request, error: Exception) -> Response:
             return reject_values(request, sentence, [{"where": "body", "what": "it cannot be read as JSON"}])
         case _:
             detail = _printable(str(error.detail))
-    return answer(request, error.status_code, detail, BY_STATUS.get(error.status_code, "http_error"), headers=headers)
+    return build_response(
+        request, error.status_code, detail, BY_STATUS.get(error.status_code, "http_error"), headers=headers
+    )
 
 
 def methods_of(request: Request) -> list[str]:
@@ -240,26 +242,26 @@ async def _tell(request: Request, error: Exception) -> Response:
     sentence = add_http_requests(str(error))
     match error:
         case NotFoundError():
-            return answer(request, 404, sentence, error.problem)
+            return build_response(request, 404, sentence, error.problem)
         case UsageError():
-            return reject_values(request, sentence, [{"where": _place_of(request, error.field), "what": sentence}])
+            return reject_values(request, sentence, [{"where": _locate_field(request, error.field), "what": sentence}])
         case BadUrlError():
-            return reject_values(request, sentence, [{"where": _place_of(request, "url"), "what": sentence}])
+            return reject_values(request, sentence, [{"where": _locate_field(request, "url"), "what": sentence}])
         case NotStoredError() | ConflictError() | ConfigurationError():
-            return answer(request, 409, sentence, error.problem)
+            return build_response(request, 409, sentence, error.problem)
         case StoreError() if error.reason == "missing":
-            return answer(request, 404, sentence, "not_found")
+            return build_response(request, 404, sentence, "not_found")
         case DatabaseUnreachableError():
             return await _on_unavailable(request, error)
         case BrokerUnavailableError():
-            return answer(request, 503, sentence, "broker_unavailable", headers={"Retry-After": "5"})
+            return build_response(request, 503, sentence, "broker_unavailable", headers={"Retry-After": "5"})
         case TooManyError():
-            return answer(request, 503, sentence, error.problem, headers={"Retry-After": "5"})
+            return build_response(request, 503, sentence, error.problem, headers={"Retry-After": "5"})
         case _:
-            return answer(request, 409, sentence, "conflict")
+            return build_response(request, 409, sentence, "conflict")
 
 
-def _place_of(request: Request, field: str | None) -> str:
+def _locate_field(request: Request, field: str | None) -> str:
     """Where the value of this name stood in the request: in its path, behind the question mark, or in its body."""
     given = {"path": request.path_params, "query": request.query_params}
     for place, names in given.items():
@@ -291,11 +293,11 @@ async def _map_db_error(request: Request, error: Exception) -> Response:
             return _later(request, f"The database is read-only for now.{_retry_warning(request)}", "database_read_only")
         case asyncpg.DataError():
             sentence = "A value is not one the database can hold."
-            return reject_values(request, sentence, [{"where": _place_of(request, None), "what": sentence}])
+            return reject_values(request, sentence, [{"where": _locate_field(request, None), "what": sentence}])
         case asyncpg.UniqueViolationError():
-            return answer(request, 409, "That is there already.", "exists")
+            return build_response(request, 409, "That is there already.", "exists")
         case asyncpg.CheckViolationError() | asyncpg.ForeignKeyViolationError():
-            return answer(request, 409, f"That is not possible now: {_printable(str(error))}.", "not_possible")
+            return build_response(request, 409, f"That is not possible now: {_printable(str(error))}.", "not_possible")
         case _:
             return await report_bug(request, error)
 
@@ -316,13 +318,13 @@ def _retry_warning(request: Request) -> str:
 
 
 def _later(request: Request, sentence: str, problem: str) -> Response:
-    return answer(request, 503, sentence, problem, headers={"Retry-After": str(RETRY_AFTER_S)})
+    return build_response(request, 503, sentence, problem, headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
 async def report_bug(request: Request, error: Exception) -> Response:
     if damage := find_corruption(error):
         log().error("database damaged", action="database.damaged", path=request.url.path, error=str(error))
-        return answer(request, 500, damage, "database_damaged")
+        return build_response(request, 500, damage, "database_damaged")
     log().error(
         "a bug of ours",
         action="api.broken",
@@ -330,7 +332,7 @@ async def report_bug(request: Request, error: Exception) -> Response:
         path=request.url.path,
         trace="".join(traceback.format_exception(error)),
     )
-    return answer(request, 500, "A bug of ours; the log has it under the id of this request.", "internal_error")
+    return build_response(request, 500, "A bug of ours; the log has it under the id of this request.", "internal_error")
 
 
 def _printable(text: str) -> str:

@@ -14,7 +14,7 @@ from forager.fetch.response import ResponseReader
 from forager.fetch.translate import reason_of
 
 
-class Patience(NamedTuple):
+class ResponseTimeouts(NamedTuple):
     """How long a server may take that does answer, besides the time of the whole request."""
 
     first_byte_s: float = 20.0
@@ -39,7 +39,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._reader: ResponseReader | None = None
         self._waiter: asyncio.Future[None] | None = None
-        self._patience = Patience()
+        self._patience = ResponseTimeouts()
         self._ends_at = 0.0
         self._span_bytes = 0
         """What came in the present span."""
@@ -53,7 +53,7 @@ class Connection(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing()
 
     async def ask(
-        self, request: bytes, reader: ResponseReader, wait_s: float, patience: Patience, room: MemoryBudget
+        self, request: bytes, reader: ResponseReader, wait_s: float, patience: ResponseTimeouts, room: MemoryBudget
     ) -> None:
         """Fills `reader`. After anything but a whole answer, cancellation included, the connection is closed."""
         if self._transport is None or self._transport.is_closing():
@@ -113,7 +113,7 @@ class Connection(asyncio.Protocol):
                 if is_first:
                     self._schedule_check(self._patience.stall_s)
                 if len(reader.body) > FREE_BYTES:
-                    self._room.grow(self, len(reader.body))
+                    self._room.update_size(self, len(reader.body))
         except Exception as error:  # also a bug of ours: whoever waits must hear of it
             waiter.set_exception(error)
 
@@ -149,7 +149,7 @@ class Connection(asyncio.Protocol):
         if waiter is None or reader is None or waiter.done():
             return
         if reason := self._stop_reason(reader, span_s):
-            if reader.give_up():
+            if reader.finish_early():
                 waiter.set_result(None)
             else:
                 waiter.set_exception(VisitTimeoutError(f"{self.origin.authority} {reason}"))

@@ -6,7 +6,7 @@ UPDATE pages p SET language = n.language
 FROM unnest($1::bigint[], $2::text[]) AS n (id, language)
 WHERE p.id = n.id AND n.language IS NOT NULL AND p.language IS DISTINCT FROM n.language;
 
--- name: settle_reread
+-- name: finish_replayed
 -- After the new readings were recorded, in the same transaction: when pages were visited and where they stand is as before.
 UPDATE pages p SET fetched_at = n.fetched_at, status = n.status::page_status
 FROM unnest($1::bigint[], $2::timestamptz[], $3::text[]) AS n (id, fetched_at, status)
@@ -28,7 +28,7 @@ WITH portion AS MATERIALIZED (
 )
 SELECT (SELECT max(id) FROM portion) AS last, (SELECT count(*) FROM made)::int AS pages, ARRAY(SELECT DISTINCT domain_id FROM made ORDER BY 1) AS domain_ids;
 
--- name: count_requeued
+-- name: count_to_requeue
 -- How many pages such an order is for.
 SELECT count(*) FROM pages p
 WHERE p.status = 'fetched' AND ($1::bigint IS NULL OR p.domain_id = $1) AND ($2::bigint IS NULL OR p.id = $2)

@@ -169,7 +169,7 @@ def _skip_script(text: str, at: int) -> int:
     return len(text)
 
 
-def may_reopen(text: str, most: int) -> bool:
+def exceeds_format_limit(text: str, most: int) -> bool:
     """Whether a page may make its parser open more formatting elements again. Most pages have too few tags for that."""
     formatting = len(FORMATTING_START.findall(text))
     return formatting * text.count("<") > most and count_reopened(text) > most

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from forager.parsing.contains import holds
+from forager.parsing.byte_search import holds
 from forager.parsing.head import Head
 from forager.parsing.structured import Item
 from forager.parsing.tree_types import Tree
@@ -104,22 +104,22 @@ class ProductHints(NamedTuple):
     may_list: bool
 
 
-class Sight(NamedTuple):
+class PageKind(NamedTuple):
     """A page as its body tells: of a product, of many, or neither."""
 
     is_product: bool
     is_listing: bool
 
 
-NEITHER = Sight(is_product=False, is_listing=False)
+NEITHER = PageKind(is_product=False, is_listing=False)
 
 
 def find_product_hints(tree: Tree, head: Head, items: Iterable[Item], body: bytes) -> ProductHints:
     kinds = {kind for item in items for kind in item.types}
-    return ProductHints(_may_have_product(tree, head, kinds, body), not kinds.isdisjoint(LISTED))
+    return ProductHints(_can_have_product(tree, head, kinds, body), not kinds.isdisjoint(LISTED))
 
 
-def _may_have_product(tree: Tree, head: Head, kinds: set[str], body: bytes) -> bool:
+def _can_have_product(tree: Tree, head: Head, kinds: set[str], body: bytes) -> bool:
     kind = type_of(head)
     if kind in PRODUCT_TYPES or not kinds.isdisjoint(SOLD) or has_price_tag(head):
         return True
@@ -148,7 +148,7 @@ def body_of(tree: Tree) -> int | None:
     return next(iter(tree.tags("body")), None)
 
 
-def detect_page_type(tree: Tree) -> Sight:
+def detect_page_type(tree: Tree) -> PageKind:
     body = body_of(tree)
     if body is None:
         return NEITHER
@@ -157,7 +157,7 @@ def detect_page_type(tree: Tree) -> Sight:
         return NEITHER
     is_product = identity in PRODUCT_IDS or _matches(PRODUCT_BODY, PRODUCT_WORDS, classes)
     is_listing = not is_product and (identity in LISTING_IDS or _matches(LISTING_BODY, LISTING_WORDS, classes))
-    return Sight(is_product, is_listing)
+    return PageKind(is_product, is_listing)
 
 
 def _matches(pattern: re.Pattern[str], words: tuple[str, ...], text: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from forager.parsing.products.clues import PRODUCTS, SOLD_TOO, WRITING
+from forager.parsing.products.detect import PRODUCTS, SOLD_TOO, WRITING
 from forager.parsing.products.view import View
 from forager.parsing.structured.items import Item
 
@@ -37,7 +37,7 @@ class PageTitles(NamedTuple):
         return tuple(each for each in self if each)
 
 
-def choose(items: Sequence[Item], view: View, titles: PageTitles) -> list[Item]:
+def select_product(items: Sequence[Item], view: View, titles: PageTitles) -> list[Item]:
     """The product, and other items that speak of the same one; nothing when the page is about something else."""
     found = candidates(items)[:MOST_CANDIDATES]
     if not found:

@@ -17,7 +17,7 @@ from typing import Any
 
 from forager import clock
 from forager.dispatch.celery_app import add_tasks, dead_queue, make_app
-from forager.dispatch.inbox import MessageInbox, Verdict
+from forager.dispatch.inbox import MessageInbox, MessageReply
 from forager.dispatch.message import CrawlHint, Hint, ReplayHint
 from forager.dispatch.names import PRIORITY, Names
 from forager.observe import log
@@ -60,7 +60,7 @@ class QueueListener:
         if not self._thread.is_alive():
             state.should_terminate = None
 
-    def give(self, key: str, verdict: Verdict) -> None:
+    def give(self, key: str, verdict: MessageReply) -> None:
         if self._worker is not None:
             self._worker.pool.give(key, verdict)
 
@@ -85,7 +85,7 @@ class QueueListener:
                 log().error("Celery ended", action="queue.broken", error=repr(error))
             self._call(self.inbox.go)
             if self._worker is not None:
-                self._worker.pool.hang_up()
+                self._worker.pool.close_sockets()
             if not self._is_over.is_set():
                 log().warning("Celery is started again", action="queue.again", lived_s=clock.monotonic() - began_at)
                 self._is_over.wait(AGAIN_S)
@@ -93,11 +93,13 @@ class QueueListener:
     def _make_worker(self) -> Any:
         from celery.worker import WorkController
 
-        from forager.dispatch.consumer import Consumer, Presence
+        from forager.dispatch.consumer import Consumer, ListenerStep
         from forager.dispatch.pool import HintPool
 
         pool = type("Pool", (HintPool,), {"put": staticmethod(self._put)})
-        presence = type("Presence", (Presence,), {"tell": staticmethod(self._tell), "dead": dead_queue(self._names)})
+        presence = type(
+            "Presence", (ListenerStep,), {"tell": staticmethod(self._tell), "dead": dead_queue(self._names)}
+        )
         self._app.steps["consumer"] = {presence}
         return WorkController(
             app=self._app,

@@ -26,14 +26,14 @@ READABLE = frozenset({"moving", "moved"})
 async def catch_up(conn: Any, folder: Path, there: BucketFolder) -> int:
     """How many files were copied that had no copy yet."""
     known = await asyncio.to_thread(there.files)
-    slices = await history.read_slices(conn)
-    await asyncio.to_thread(_finish_purges, folder, there, [each for each in slices if each.status == "purged"], known)
+    slices = await history.list_parts(conn)
+    await asyncio.to_thread(_finish_deletes, folder, there, [each for each in slices if each.status == "purged"], known)
     lacking = [each for each in slices if each.status in READABLE and each.file not in known]
     copied = await asyncio.to_thread(_copy_parts, folder, there, lacking)
     return copied + await asyncio.to_thread(_copy_stats, folder, there, known)
 
 
-def _finish_purges(folder: Path, there: BucketFolder, slices: Sequence[Slice], known: dict[str, BucketFile]) -> None:
+def _finish_deletes(folder: Path, there: BucketFolder, slices: Sequence[Slice], known: dict[str, BucketFile]) -> None:
     for each in slices:
         cold_file.discard(folder / each.file)
     discard(there, [each.file for each in slices], known)
@@ -89,7 +89,7 @@ def discard(there: BucketFolder, names: Sequence[str], known: dict[str, BucketFi
         there.delete(gone)
 
 
-def bring_back(there: BucketFolder, path: Path, name: str) -> None:
+def download(there: BucketFolder, path: Path, name: str) -> None:
     """A file that is gone here gets its name once all of it is on disk."""
     if path.exists():
         return
@@ -100,7 +100,7 @@ def bring_back(there: BucketFolder, path: Path, name: str) -> None:
     publish(path)
 
 
-def find_problem(there: BucketFolder, name: str, sha256: bytes | None) -> str | None:
+def verify_copy(there: BucketFolder, name: str, sha256: bytes | None) -> str | None:
     """What is wrong with a copy, in words; read from end to end."""
     try:
         return None if there.digest(name) == sha256 else f"{there}/{name} is not the file that was written."

@@ -9,7 +9,7 @@ from typing import Any
 
 from forager import clock
 from forager.accounts import audit
-from forager.accounts.identity import Who
+from forager.accounts.identity import Identity
 from forager.db.pool import STATEMENT_FAILED
 from forager.observe import log
 
@@ -20,7 +20,7 @@ ACQUIRE_S = 2.0
 Key = tuple[int, str, str]
 
 
-class DenialLog:
+class ForbiddenLog:
     """One per process."""
 
     def __init__(self, pool: Any) -> None:
@@ -30,7 +30,7 @@ class DenialLog:
         self._writing: set[asyncio.Task[None]] = set()
         self._minute, self._rows = 0.0, 0
 
-    def note(self, who: Who, method: str, path: str, error: str) -> None:
+    def note(self, who: Identity, method: str, path: str, error: str) -> None:
         """Returns at once; the row is written meanwhile."""
         if who.user_id is None:
             log().info("denied", action="api.denied", who=who.name, ip=who.ip, method=method, path=path, error=error)
@@ -72,7 +72,7 @@ class DenialLog:
         self._rows += 1
         return True
 
-    async def _write(self, who: Who, method: str, path: str, error: str, left_out: int) -> None:
+    async def _write(self, who: Identity, method: str, path: str, error: str, left_out: int) -> None:
         details = {"error": error, "role": who.role, "scope": who.scope} | ({"left_out": left_out} if left_out else {})
         try:
             async with self._pool.acquire(timeout=ACQUIRE_S) as conn:
