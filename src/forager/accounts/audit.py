@@ -9,6 +9,7 @@ from typing import Any
 
 from forager.accounts.identity import Identity
 from forager.db import statements
+from forager.db.types import Connection
 from forager.masking import MASK, mask_accounts
 
 SQL = statements.load("forager.accounts", "audit.sql")
@@ -24,7 +25,7 @@ DONE, DENIED, FAILED = "done", "denied", "failed"
 
 
 async def note(
-    conn: Any,
+    conn: Connection,
     who: Identity,
     action: str,
     *,
@@ -41,7 +42,7 @@ async def note(
     await conn.execute(SQL["note"], who.signature, who.via, who.ip, action, kind, identity, outcome, told)
 
 
-async def has_audit_log(conn: Any) -> bool:
+async def has_audit_log(conn: Connection) -> bool:
     """An older schema has no log."""
     found: bool = await conn.fetchval(SQL["has_audit_log"])
     return found
@@ -76,7 +77,7 @@ def _text(text: str) -> str:
 
 
 async def read(
-    conn: Any,
+    conn: Connection,
     *,
     before: int | None = None,
     limit: int = 100,

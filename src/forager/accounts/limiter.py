@@ -9,12 +9,13 @@ import asyncio
 import contextlib
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from forager import clock
 from forager.accounts.request_counter import WINDOW_S, RequestCounter
 from forager.db import statements
 from forager.db.pool import STATEMENT_FAILED
+from forager.db.types import Pool
 from forager.observe import log
 
 SQL = statements.load("forager.accounts", "limiter.sql")
@@ -40,7 +41,7 @@ class SharedCounter(Protocol):
 class Table:
     """The table `rate_counts`. It may be away, and says so by the errors of the database."""
 
-    def __init__(self, pool: Any) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
     async def exchange(self, told: Mapping[str, Mapping[int, int]], since: int) -> Mapping[str, Mapping[int, int]]:
@@ -57,7 +58,7 @@ class Table:
 
 
 class Limiter:
-    def __init__(self, pool: Any, *before: SharedCounter) -> None:
+    def __init__(self, pool: Pool, *before: SharedCounter) -> None:
         self._ledgers: tuple[SharedCounter, ...] = (*before, Table(pool))
         """In the order they are asked."""
         self._meters: OrderedDict[str, RequestCounter] = OrderedDict()

@@ -13,6 +13,7 @@ from forager.accounts.credentials import new_secret, new_token
 from forager.accounts.identity import Identity, Role, Scope
 from forager.accounts.names import validate_name
 from forager.accounts.throttle import account_of
+from forager.db.types import Connection
 from forager.errors import ConflictError, NotFoundError, UsageError
 
 Row = dict[str, Any]
@@ -49,7 +50,7 @@ def link(address: str, secret: str) -> str:
     return f"{address.rstrip('/')}{LINK_PATH}#{secret}"
 
 
-async def first_admin_link(conn: Any, address: str) -> str | None:
+async def first_admin_link(conn: Connection, address: str) -> str | None:
     """While nobody has a password: a link with which somebody becomes the first admin, good for a day. In the caller's
     transaction. Several may be out; the first that is used ends them all."""
     if await store.has_users(conn):
@@ -62,26 +63,26 @@ async def first_admin_link(conn: Any, address: str) -> str | None:
 # People --------------------------------------------------------------------------------------------------------------
 
 
-async def list_users(conn: Any, *, after: str | None = None, limit: int = 1000) -> list[Row]:
+async def list_users(conn: Connection, *, after: str | None = None, limit: int = 1000) -> list[Row]:
     """By name; the next page is what comes `after` the last one's name."""
     return await store.list_users(conn, after=after, user_id=None, limit=limit)
 
 
-async def read_user(conn: Any, user_id: int) -> Row:
+async def read_user(conn: Connection, user_id: int) -> Row:
     found = await store.list_users(conn, after=None, user_id=user_id, limit=1)
     if not found:
         raise NotFoundError(f"There is no user {user_id}; `forager user list` shows them.")
     return found[0]
 
 
-async def add_user(conn: Any, who: Identity, name: str, role: Role, password_hash: str) -> int:
+async def add_user(conn: Connection, who: Identity, name: str, role: Role, password_hash: str) -> int:
     """With a password that was chosen and checked already."""
     identity = await _add(conn, who, name, role, password_hash)
     await audit.note(conn, who, "user.add", kind="user", object_id=name, details={"role": role})
     return identity
 
 
-async def invite(conn: Any, who: Identity, name: str, role: Role) -> NewInvite:
+async def invite(conn: Connection, who: Identity, name: str, role: Role) -> NewInvite:
     """A new person, or one who was invited and did not come yet: the earlier link is worth nothing then."""
     validate_name(name)
     held = await store.hold_user(conn, name)
@@ -97,7 +98,7 @@ async def invite(conn: Any, who: Identity, name: str, role: Role) -> NewInvite:
     return invited
 
 
-async def reset_password(conn: Any, who: Identity, user: str | int) -> NewInvite:
+async def reset_password(conn: Connection, who: Identity, user: str | int) -> NewInvite:
     """A link with which somebody chooses a new password. Until then the old one works; then all sessions end."""
     held = await _hold(conn, user)
     if not held["is_active"]:
@@ -111,7 +112,7 @@ async def reset_password(conn: Any, who: Identity, user: str | int) -> NewInvite
 
 
 async def change_user(
-    conn: Any, who: Identity, user: str | int, *, role: Role | None = None, is_active: bool | None = None
+    conn: Connection, who: Identity, user: str | int, *, role: Role | None = None, is_active: bool | None = None
 ) -> Row:
     """Another role, or switched off or on. Whoever is changed signs in anew; who is switched off loses the tokens for
     good: they may be in other hands, and do not come back with the account."""
@@ -129,7 +130,7 @@ async def change_user(
     return await read_user(conn, held["id"])
 
 
-async def remove_user(conn: Any, who: Identity, user: str | int) -> str:
+async def remove_user(conn: Connection, who: Identity, user: str | int) -> str:
     """With sessions, tokens and links. The audit log keeps the name."""
     admins = await store.hold_admins(conn)
     held = await _hold(conn, user)
@@ -142,20 +143,20 @@ async def remove_user(conn: Any, who: Identity, user: str | int) -> str:
 # Sessions ------------------------------------------------------------------------------------------------------------
 
 
-async def list_sessions(conn: Any, who: Identity, idle_s: float) -> list[Row]:
+async def list_sessions(conn: Connection, who: Identity, idle_s: float) -> list[Row]:
     """One's own; `is_this` marks the one that asks."""
     rows = await store.list_sessions(conn, who.user_id or 0, idle_s)
     return [row | {"is_this": who.via == "session" and row["id"] == who.credential_id} for row in rows]
 
 
-async def end_session(conn: Any, who: Identity, session: int) -> None:
+async def end_session(conn: Connection, who: Identity, session: int) -> None:
     """One of one's own."""
     if not await store.end_sessions(conn, who.user_id or 0, session):
         raise NotFoundError(f"You have no session {session}.")
     await audit.note(conn, who, "session.end", kind="session", object_id=session)
 
 
-async def end_other_sessions(conn: Any, who: Identity) -> int:
+async def end_other_sessions(conn: Connection, who: Identity) -> int:
     keep = who.credential_id if who.via == "session" else None
     ended = await store.end_sessions(conn, who.user_id or 0, keep=keep)
     await audit.note(conn, who, "session.end_others", kind="user", object_id=who.name, details={"ended": len(ended)})
@@ -166,7 +167,7 @@ async def end_other_sessions(conn: Any, who: Identity) -> int:
 
 
 async def create_token(
-    conn: Any, who: Identity, owner: str | int, *, name: str, scope: Scope, lasts_s: float | None = TOKEN_S
+    conn: Connection, who: Identity, owner: str | int, *, name: str, scope: Scope, lasts_s: float | None = TOKEN_S
 ) -> NewToken:
     """Its secret is in the answer and nowhere else. It can do at most what its owner's role allows."""
     if not re.fullmatch(CAPTION, name):
@@ -183,12 +184,14 @@ async def create_token(
     return NewToken(row["id"], token, held["name"], name, scope, row["created_at"], row["expires_at"])
 
 
-async def list_tokens(conn: Any, user_id: int | None, *, before: int | None = None, limit: int = 1000) -> list[Row]:
+async def list_tokens(
+    conn: Connection, user_id: int | None, *, before: int | None = None, limit: int = 1000
+) -> list[Row]:
     """Of one person, or (None) of everybody; newest first."""
     return await store.list_tokens(conn, user_id, before=before, limit=limit)
 
 
-async def revoke_token(conn: Any, who: Identity, token: int, *, of: int | None = None) -> Row:
+async def revoke_token(conn: Connection, who: Identity, token: int, *, of: int | None = None) -> Row:
     """At once and for ever; a second time changes nothing. `of`: only if it is this person's."""
     ended = await store.revoke_token(conn, token, of=of)
     if ended is None:
@@ -198,7 +201,7 @@ async def revoke_token(conn: Any, who: Identity, token: int, *, of: int | None =
     return ended
 
 
-async def _add(conn: Any, who: Identity, name: str, role: Role, password_hash: str | None) -> int:
+async def _add(conn: Connection, who: Identity, name: str, role: Role, password_hash: str | None) -> int:
     validate_name(name)
     identity = await store.add_user(conn, name, role, password_hash, by=who.signature)
     if identity is None:
@@ -206,14 +209,14 @@ async def _add(conn: Any, who: Identity, name: str, role: Role, password_hash: s
     return identity
 
 
-async def _make_link(conn: Any, who: Identity, user_id: int, name: str, role: Role) -> NewInvite:
+async def _make_link(conn: Connection, who: Identity, user_id: int, name: str, role: Role) -> NewInvite:
     secret = new_secret()
     await store.drop_invites(conn, user_id)
     made = await store.add_invite(conn, secret, user_id, by=who.signature, lasts_s=INVITE_S)
     return NewInvite(user_id, name, role, secret, made.expires_at)
 
 
-async def _hold(conn: Any, user: str | int) -> Row:
+async def _hold(conn: Connection, user: str | int) -> Row:
     held = await store.hold_user(conn, user)
     if held is None:
         raise NotFoundError(f"There is no user {user}; `forager user list` shows them.")

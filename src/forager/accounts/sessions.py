@@ -8,7 +8,6 @@ A try is counted as wrong before the password is looked at: a thousand at once a
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from forager.accounts import audit, store, throttle
 from forager.accounts.credentials import csrf_token, new_secret
@@ -17,6 +16,7 @@ from forager.accounts.identity import Identity, Role, Scope, anon_identity
 from forager.accounts.names import validate_name
 from forager.accounts.passwords import Hasher
 from forager.accounts.store import Login
+from forager.db.types import Connection, Pool
 from forager.errors import ConflictError, NotFoundError, UsageError
 
 SESSION_S = 86_400.0
@@ -45,7 +45,7 @@ class SignedIn:
     expires_at: datetime
 
 
-async def sign_in(pool: Any, hasher: Hasher, name: str, password: str, visitor: Visitor) -> SignedIn:
+async def sign_in(pool: Pool, hasher: Hasher, name: str, password: str, visitor: Visitor) -> SignedIn:
     user, subjects, is_known = await _checked(pool, hasher, name, password, visitor)
     better = await hasher.hash(password) if hasher.needs_rehash(user.password_hash or "") else None
     async with pool.acquire(timeout=ACQUIRE_S) as conn, conn.transaction():
@@ -57,7 +57,7 @@ async def sign_in(pool: Any, hasher: Hasher, name: str, password: str, visitor: 
     return signed
 
 
-async def sign_out(conn: Any, who: Identity) -> None:
+async def sign_out(conn: Connection, who: Identity) -> None:
     if who.user_id is None or who.via != "session":
         return
     await store.end_sessions(conn, who.user_id, who.credential_id)
@@ -65,7 +65,7 @@ async def sign_out(conn: Any, who: Identity) -> None:
 
 
 async def change_password(
-    pool: Any, hasher: Hasher, who: Identity, *, current: str, new: str, visitor: Visitor
+    pool: Pool, hasher: Hasher, who: Identity, *, current: str, new: str, visitor: Visitor
 ) -> SignedIn:
     """All sessions end, and a new one begins here."""
     await hasher.reject_weak(new, who.name)
@@ -82,7 +82,7 @@ async def change_password(
 
 
 async def accept(
-    pool: Any, hasher: Hasher, secret: str, *, name: str | None, password: str, visitor: Visitor
+    pool: Pool, hasher: Hasher, secret: str, *, name: str | None, password: str, visitor: Visitor
 ) -> SignedIn:
     """Somebody with a one-time link chooses a password, the first admin a name too, and is signed in."""
     async with pool.acquire(timeout=ACQUIRE_S) as conn:
@@ -119,7 +119,7 @@ def _name_for(invited: str | None, given: str | None) -> str:
     return invited
 
 
-async def _create_first_admin(conn: Any, name: str, password_hash: str) -> Login:
+async def _create_first_admin(conn: Connection, name: str, password_hash: str) -> Login:
     await store.hold_first_admin(conn)
     if await store.has_users(conn):
         raise NotFoundError(USED_UP)
@@ -131,7 +131,7 @@ async def _create_first_admin(conn: Any, name: str, password_hash: str) -> Login
     return Login(identity, name, Role.ADMIN, True, password_hash)
 
 
-async def _set_password(conn: Any, user: Login, password_hash: str) -> None:
+async def _set_password(conn: Connection, user: Login, password_hash: str) -> None:
     """By a link: tokens end, too, since the account may have been in other hands. Who changes it and knows the old one
     keeps them."""
     await store.set_password(conn, user.id, password_hash)
@@ -140,13 +140,13 @@ async def _set_password(conn: Any, user: Login, password_hash: str) -> None:
     await store.reset_account_attempts(conn, throttle.account_of(user.id))
 
 
-async def _revoke_sessions(conn: Any, user_id: int) -> None:
+async def _revoke_sessions(conn: Connection, user_id: int) -> None:
     await store.drop_invites(conn, user_id)
     await store.end_sessions(conn, user_id)
 
 
 async def _checked(
-    pool: Any, hasher: Hasher, name: str, password: str, visitor: Visitor
+    pool: Pool, hasher: Hasher, name: str, password: str, visitor: Visitor
 ) -> tuple[Login, throttle.Subjects, bool]:
     """The account this is the password of, whom the try counts against, and whether it signed in from there before. The
     database decides which account a name means, so that every spelling of it counts against the same one."""
@@ -163,7 +163,7 @@ async def _checked(
     return user, subjects, is_known
 
 
-async def _count_try(conn: Any, subjects: throttle.Subjects) -> bool:
+async def _count_try(conn: Connection, subjects: throttle.Subjects) -> bool:
     records, now = await store.hold_attempts(conn, subjects.all)
     if now is None:
         return False
@@ -174,7 +174,7 @@ async def _count_try(conn: Any, subjects: throttle.Subjects) -> bool:
     return subjects.pair in verdict.counts
 
 
-async def _note_wrong(pool: Any, user: Login | None, visitor: Visitor) -> None:
+async def _note_wrong(pool: Pool, user: Login | None, visitor: Visitor) -> None:
     """The name is told only where there is such an account: what stands in its place may be a password."""
     async with pool.acquire(timeout=ACQUIRE_S) as conn:
         await audit.note(
@@ -187,7 +187,7 @@ async def _note_wrong(pool: Any, user: Login | None, visitor: Visitor) -> None:
         )
 
 
-async def _open_session(conn: Any, user: Login, visitor: Visitor) -> SignedIn:
+async def _open_session(conn: Connection, user: Login, visitor: Visitor) -> SignedIn:
     secret = new_secret()
     agent = visitor.user_agent[:LONGEST_AGENT] if visitor.user_agent else None
     opened = await store.open_session(

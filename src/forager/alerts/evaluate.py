@@ -7,12 +7,12 @@ undone. What it raised and resolved is told in the same transaction, so that nob
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from forager.alerts import store
 from forager.alerts.rules import RULES, Finding, Rule
 from forager.alerts.store import BY_RULE, Key, Put, Row
 from forager.alerts.watch import Level, Move, Watch, step
+from forager.db.types import Connection
 from forager.observe import log
 
 
@@ -33,7 +33,7 @@ class Plan:
     resolves: Sequence[int]
 
 
-async def look(conn: Any, findings: Sequence[Finding], now: datetime, put: Put) -> AlertChanges:
+async def look(conn: Connection, findings: Sequence[Finding], now: datetime, put: Put) -> AlertChanges:
     """`now` is the database's; `put` the outbox of webhooks."""
     watched = await store.read_watches(conn)
     plan = plan_of(findings, watched, now)

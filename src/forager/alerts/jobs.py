@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.alerts import store
 from forager.alerts.evaluate import look, say
 from forager.alerts.rules import Limits, RuleInput, evaluate_rules
 from forager.alerts.services import probe_services
 from forager.config.settings import Settings
+from forager.db.types import Connection
 from forager.errors import (
     ConnectError,
     ConnectionLostError,
@@ -120,7 +121,7 @@ class VisitCounts(NamedTuple):
     succeeded: float
 
 
-async def _count_visits(conn: Any) -> VisitCounts:
+async def _count_visits(conn: Connection) -> VisitCounts:
     """How the visits of the last minute and the one before ended."""
     numbers, _ = await series.read_recent(conn, ["visits", "status", "failures"], since_s=ANSWERS_S)
 
@@ -135,7 +136,7 @@ async def _count_visits(conn: Any) -> VisitCounts:
     )
 
 
-async def _frontier(conn: Any) -> list[tuple[float, float]]:
+async def _frontier(conn: Connection) -> list[tuple[float, float]]:
     now = await read_clock(conn)
     steps = await series.read_series(conn, ["frontier_size"], since=now - GROWTH, until=now, step_s=60.0)
     return [((now - each.at).total_seconds(), each.mean) for each in steps]

@@ -14,6 +14,7 @@ from pydantic import with_config
 from forager.alerts import store
 from forager.alerts.rules import RULES
 from forager.db.rows import RECORD
+from forager.db.types import Connection
 from forager.domains.lookup import suggestion
 from forager.errors import NotFoundError, UsageError
 from forager.observe import log
@@ -48,7 +49,7 @@ class Muted:
 
 
 async def list_alerts(
-    conn: Any,
+    conn: Connection,
     *,
     is_open: bool = True,
     rule: str | None = None,
@@ -61,7 +62,7 @@ async def list_alerts(
     return await store.list_alerts(conn, is_open=is_open, rule=rule, before=before, limit=limit)
 
 
-async def describe(conn: Any, alert: int) -> Row:
+async def describe(conn: Connection, alert: int) -> Row:
     """One alert with all that happened to it, and what its rule is about."""
     found = await store.find_alert(conn, alert)
     if found is None:
@@ -75,13 +76,13 @@ async def describe(conn: Any, alert: int) -> Row:
     }
 
 
-async def acknowledge(conn: Any, alerts: Sequence[int], *, by: str, reason: str | None = None) -> AlertChanged:
+async def acknowledge(conn: Connection, alerts: Sequence[int], *, by: str, reason: str | None = None) -> AlertChanged:
     """Somebody looks after them: they stay open, and are shown as taken."""
     await _reject_unknown(conn, alerts)
     return AlertChanged(alerts, await store.acknowledge(conn, alerts, by=by, note=reason))
 
 
-async def resolve(conn: Any, alerts: Sequence[int], *, by: str, reason: str | None = None) -> AlertChanged:
+async def resolve(conn: Connection, alerts: Sequence[int], *, by: str, reason: str | None = None) -> AlertChanged:
     """They are over, whatever their rules say. What is still so when it has held for long enough is raised anew."""
     await _reject_unknown(conn, alerts)
     ended = [row["id"] for row in await store.resolve(conn, alerts, by=by, note=reason)]
@@ -89,7 +90,9 @@ async def resolve(conn: Any, alerts: Sequence[int], *, by: str, reason: str | No
     return AlertChanged(alerts, ended)
 
 
-async def mute(conn: Any, rule: str, *, seconds: float, by: str, subject: str = "", reason: str | None = None) -> Muted:
+async def mute(
+    conn: Connection, rule: str, *, seconds: float, by: str, subject: str = "", reason: str | None = None
+) -> Muted:
     """Nobody is told of this rule for a while; its alerts are raised and shown all the same."""
     _validate_rule(rule)
     if not 0 < seconds <= LONGEST_MUTE_S:
@@ -97,18 +100,18 @@ async def mute(conn: Any, rule: str, *, seconds: float, by: str, subject: str = 
     return Muted(**await store.mute(conn, rule, subject, seconds=seconds, by=by, reason=reason))
 
 
-async def unmute(conn: Any, rule: str, *, subject: str = "") -> bool:
+async def unmute(conn: Connection, rule: str, *, subject: str = "") -> bool:
     """False: it was not muted."""
     _validate_rule(rule)
     return await store.unmute(conn, rule, subject)
 
 
-async def list_mutes(conn: Any) -> list[Row]:
+async def list_mutes(conn: Connection) -> list[Row]:
     return await store.list_mutes(conn)
 
 
 async def add_target(
-    conn: Any, url: str, *, by: str, severity: str = "warning", guard: AddressGuard | None = None
+    conn: Connection, url: str, *, by: str, severity: str = "warning", guard: AddressGuard | None = None
 ) -> Row:
     """A webhook that is told when alerts of this severity, or worse, are raised and resolved. An address that the guard
     forbids is refused here already; a name is looked up when it is called."""
@@ -117,7 +120,7 @@ async def add_target(
     return await store.add_target(conn, read_webhook(url, guard), severity=severity, by=by)
 
 
-async def remove_target(conn: Any, target: int) -> str:
+async def remove_target(conn: Connection, target: int) -> str:
     """The URL that is told no more."""
     url = await store.remove_target(conn, target)
     if url is None:
@@ -125,7 +128,7 @@ async def remove_target(conn: Any, target: int) -> str:
     return url
 
 
-async def list_targets(conn: Any) -> list[Row]:
+async def list_targets(conn: Connection) -> list[Row]:
     return await store.list_targets(conn)
 
 
@@ -143,7 +146,7 @@ def list_rules() -> list[Row]:
     ]
 
 
-async def record_unavailable(conn: Any, *, away_s: float, by: str, reason: str | None = None) -> int | None:
+async def record_unavailable(conn: Connection, *, away_s: float, by: str, reason: str | None = None) -> int | None:
     """The database is back: whoever saw that it was away writes it down, once for all of them."""
     if away_s < LEAST_AWAY_S:
         return None
@@ -157,7 +160,7 @@ async def record_unavailable(conn: Any, *, away_s: float, by: str, reason: str |
     return alert
 
 
-async def _reject_unknown(conn: Any, alerts: Sequence[int]) -> None:
+async def _reject_unknown(conn: Connection, alerts: Sequence[int]) -> None:
     for alert in alerts:
         if await store.find_alert(conn, alert) is None:
             raise NotFoundError(f"There is no alert {alert}. `forager alerts --all` lists them.")

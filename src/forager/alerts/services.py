@@ -7,9 +7,10 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forager.config.settings import Settings
+from forager.db.types import Connection
 from forager.dispatch import store as queue
 from forager.errors import SearchServerError
 from forager.search.backend import open_searching
@@ -30,7 +31,7 @@ class Services:
     redis: "Server | None" = None
     search: "SearchServer | None" = None
 
-    async def probe(self, conn: Any) -> Mapping[str, bool]:
+    async def probe(self, conn: Connection) -> Mapping[str, bool]:
         """Returns for each configured service whether it answers."""
         redis, search = await asyncio.gather(self.is_redis_up(), self.is_search_up())
         found = {"redis": redis, "search": search, "broker": await self._is_broker_up(conn)}
@@ -58,7 +59,7 @@ class Services:
             return False
         return True
 
-    async def _is_broker_up(self, conn: Any) -> bool | None:
+    async def _is_broker_up(self, conn: Connection) -> bool | None:
         """As the scheduler found it, which reads the queues: a connection of our own would take seconds to fail."""
         if not self.has_broker:
             return None
@@ -66,7 +67,7 @@ class Services:
         return silent_s is not None and silent_s <= BROKER_LATE_S
 
 
-async def probe_services(settings: Settings, conn: Any) -> Mapping[str, bool]:
+async def probe_services(settings: Settings, conn: Connection) -> Mapping[str, bool]:
     """Over connections made for this one probe."""
     from forager.cache.server import open_server
 

@@ -8,6 +8,7 @@ from forager.alerts.rules import RULES, Finding, JobStatus, ParseStats, PausedWo
 from forager.alerts.watch import Watch
 from forager.db import statements
 from forager.db.query import fetch_one
+from forager.db.types import Connection
 
 SQL = statements.load("forager.alerts")
 Row = dict[str, Any]
@@ -24,7 +25,7 @@ SAME_ABSENCE_S = 30.0
 # The look of the rules -----------------------------------------------------------------------------------------------
 
 
-async def read_watches(conn: Any) -> dict[Key, tuple[Watch, int | None]]:
+async def read_watches(conn: Connection) -> dict[Key, tuple[Watch, int | None]]:
     """With the id of the alert that is open. From here to the end of the transaction nobody else looks."""
     await conn.execute(SQL["take_turn"])
     return {
@@ -36,7 +37,7 @@ async def read_watches(conn: Any) -> dict[Key, tuple[Watch, int | None]]:
     }
 
 
-async def keep_watches(conn: Any, watches: Mapping[Key, Watch]) -> None:
+async def keep_watches(conn: Connection, watches: Mapping[Key, Watch]) -> None:
     await conn.execute(SQL["forget_watches"])
     kept = {key: watch for key, watch in watches.items() if watch.is_pending}
     if kept:
@@ -45,7 +46,7 @@ async def keep_watches(conn: Any, watches: Mapping[Key, Watch]) -> None:
         await conn.execute(SQL["keep_watches"], rules, subjects, *zip(*states, strict=True))
 
 
-async def raise_all(conn: Any, findings: Sequence[Finding]) -> list[Row]:
+async def raise_all(conn: Connection, findings: Sequence[Finding]) -> list[Row]:
     """Those that are new."""
     if not findings:
         return []
@@ -60,53 +61,53 @@ async def raise_all(conn: Any, findings: Sequence[Finding]) -> list[Row]:
     return [dict(row) for row in rows]
 
 
-async def update_open_alerts(conn: Any, found: Mapping[int, Finding]) -> None:
+async def update_open_alerts(conn: Connection, found: Mapping[int, Finding]) -> None:
     if found:
         messages, values = [each.message for each in found.values()], [float(each.value) for each in found.values()]
         await conn.execute(SQL["update_open_alerts"], list(found), messages, values)
 
 
-async def tell(conn: Any, alerts: Sequence[int], event: str, put: Put) -> None:
+async def tell(conn: Connection, alerts: Sequence[int], event: str, put: Put) -> None:
     """Whoever wants to hear of it; `put` is the outbox, which is not ours."""
     for row in await conn.fetch(SQL["calls_for"], alerts, event) if alerts else ():
         await put(conn, row["url"], json.loads(row["payload"]))
 
 
 async def list_stale_workers(
-    conn: Any, *, silent_s: float, remembered_s: float, unnoticed_s: float
+    conn: Connection, *, silent_s: float, remembered_s: float, unnoticed_s: float
 ) -> list[StaleWorkers]:
     rows = await conn.fetch(SQL["list_stale_workers"], silent_s, remembered_s, unnoticed_s)
     return [StaleWorkers(*row) for row in rows]
 
 
-async def paused_workers(conn: Any) -> list[PausedWorkers]:
+async def paused_workers(conn: Connection) -> list[PausedWorkers]:
     return [PausedWorkers(*row) for row in await conn.fetch(SQL["paused_workers"])]
 
 
-async def get_pool_stats(conn: Any, *, since_s: float) -> list[PoolStats]:
+async def get_pool_stats(conn: Connection, *, since_s: float) -> list[PoolStats]:
     return [PoolStats(*row) for row in await conn.fetch(SQL["get_pool_stats"], since_s)]
 
 
-async def get_parse_stats(conn: Any) -> list[ParseStats]:
+async def get_parse_stats(conn: Connection) -> list[ParseStats]:
     return [ParseStats(*row) for row in await conn.fetch(SQL["get_parse_stats"])]
 
 
-async def get_job_status(conn: Any) -> list[JobStatus]:
+async def get_job_status(conn: Connection) -> list[JobStatus]:
     return [JobStatus(*row) for row in await conn.fetch(SQL["get_job_status"])]
 
 
-async def count_dead(conn: Any, *, since_s: float) -> dict[str, int]:
+async def count_dead(conn: Connection, *, since_s: float) -> dict[str, int]:
     return dict(await fetch_one(conn, SQL["count_dead"], since_s))
 
 
-async def record_unavailable(conn: Any, *, away_s: float, message: str, by: str) -> int | None:
+async def record_unavailable(conn: Connection, *, away_s: float, message: str, by: str) -> int | None:
     """None: somebody else noted it."""
     await conn.execute(SQL["take_turn"])
     alert: int | None = await conn.fetchval(SQL["record_unavailable"], away_s, message, by, SAME_ABSENCE_S)
     return alert
 
 
-async def end_mutes(conn: Any) -> None:
+async def end_mutes(conn: Connection) -> None:
     await conn.execute(SQL["end_mutes"])
 
 
@@ -114,48 +115,48 @@ async def end_mutes(conn: Any) -> None:
 
 
 async def list_alerts(
-    conn: Any, *, is_open: bool, rule: str | None, before: int | None, limit: int | None
+    conn: Connection, *, is_open: bool, rule: str | None, before: int | None, limit: int | None
 ) -> list[Row]:
     return [dict(row) for row in await conn.fetch(SQL["list_alerts"], is_open, rule, before, limit)]
 
 
-async def find_alert(conn: Any, alert: int) -> Row | None:
+async def find_alert(conn: Connection, alert: int) -> Row | None:
     row = await conn.fetchrow(SQL["find_alert"], alert)
     return dict(row) if row else None
 
 
-async def events_of(conn: Any, alert: int) -> list[Row]:
+async def events_of(conn: Connection, alert: int) -> list[Row]:
     return [dict(row) for row in await conn.fetch(SQL["events_of"], alert)]
 
 
-async def acknowledge(conn: Any, alerts: Sequence[int], *, by: str, note: str | None) -> list[int]:
+async def acknowledge(conn: Connection, alerts: Sequence[int], *, by: str, note: str | None) -> list[int]:
     return [row["id"] for row in await conn.fetch(SQL["acknowledge"], alerts, by, note)]
 
 
-async def resolve(conn: Any, alerts: Sequence[int], *, by: str, note: str | None = None) -> list[Row]:
+async def resolve(conn: Connection, alerts: Sequence[int], *, by: str, note: str | None = None) -> list[Row]:
     return [dict(row) for row in await conn.fetch(SQL["resolve"], alerts, by, note)] if alerts else []
 
 
-async def mute(conn: Any, rule: str, subject: str, *, seconds: float, by: str, reason: str | None) -> Row:
+async def mute(conn: Connection, rule: str, subject: str, *, seconds: float, by: str, reason: str | None) -> Row:
     return dict(await fetch_one(conn, SQL["mute"], rule, subject, seconds, by, reason))
 
 
-async def unmute(conn: Any, rule: str, subject: str) -> bool:
+async def unmute(conn: Connection, rule: str, subject: str) -> bool:
     return await conn.fetchval(SQL["unmute"], rule, subject) is not None
 
 
-async def list_mutes(conn: Any) -> list[Row]:
+async def list_mutes(conn: Connection) -> list[Row]:
     return [dict(row) for row in await conn.fetch(SQL["list_mutes"])]
 
 
-async def add_target(conn: Any, url: str, *, severity: str, by: str) -> Row:
+async def add_target(conn: Connection, url: str, *, severity: str, by: str) -> Row:
     return dict(await fetch_one(conn, SQL["add_target"], url, severity, by))
 
 
-async def remove_target(conn: Any, target: int) -> str | None:
+async def remove_target(conn: Connection, target: int) -> str | None:
     url: str | None = await conn.fetchval(SQL["remove_target"], target)
     return url
 
 
-async def list_targets(conn: Any) -> list[Row]:
+async def list_targets(conn: Connection) -> list[Row]:
     return [dict(row) for row in await conn.fetch(SQL["list_targets"])]

@@ -25,6 +25,7 @@ from forager.accounts.sessions import Visitor
 from forager.api.caller import Caller, read_caller, read_networks
 from forager.api.forbidden_log import ForbiddenLog
 from forager.config.settings import Settings
+from forager.db.types import Pool
 
 MOST_REMEMBERED = 10_000
 ACQUIRE_S = 2.0
@@ -62,7 +63,7 @@ class Seen:
 
 class AuthBackend:
     def __init__(
-        self, pool: Any, settings: Settings, ledgers: Sequence[SharedCounter] = (), others: SessionCache | None = None
+        self, pool: Pool, settings: Settings, ledgers: Sequence[SharedCounter] = (), others: SessionCache | None = None
     ) -> None:
         self._pool = pool
         self._others = others or NullCache()

@@ -17,6 +17,7 @@ from forager.api.access import too_many
 from forager.api.errors import TooManyError
 from forager.api.read_pool import AccountLimitError, ReadPool
 from forager.db import statements
+from forager.db.types import Connection
 from forager.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ async def snapshot(request: Request, within_s: float | None = None) -> AsyncIter
         yield conn
 
 
-async def extend_timeout(request: Request, conn: Any, within_s: float | None) -> None:
+async def extend_timeout(request: Request, conn: Connection, within_s: float | None) -> None:
     """A transaction whose route takes longer than others gives each of its statements as long. It ends with the
     transaction: the next one on this connection has the limit of all again."""
     if within_s is not None and within_s > get_forager(request).settings.api.statement_timeout:
@@ -101,7 +102,7 @@ async def extend_timeout(request: Request, conn: Any, within_s: float | None) ->
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    conn: Any
+    conn: Connection
     _who: Identity
 
     @property

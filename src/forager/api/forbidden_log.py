@@ -5,12 +5,12 @@ counted in the next row. A program that asks in vain a thousand times a second f
 """
 
 import asyncio
-from typing import Any
 
 from forager import clock
 from forager.accounts import audit
 from forager.accounts.identity import Identity
 from forager.db.pool import STATEMENT_FAILED
+from forager.db.types import Pool
 from forager.observe import log
 
 EVERY_S = 60.0
@@ -23,7 +23,7 @@ Key = tuple[int, str, str]
 class ForbiddenLog:
     """One per process."""
 
-    def __init__(self, pool: Any) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._noted_at: dict[Key, float] = {}
         self._left_out: dict[Key, int] = {}

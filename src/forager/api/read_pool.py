@@ -9,7 +9,10 @@ from collections.abc import AsyncIterator, Hashable
 from dataclasses import dataclass
 from typing import Any
 
+from asyncpg.pool import PoolConnectionProxy
+
 from forager.api.errors import TooManyError
+from forager.db.types import Pool, Row
 
 FULL = "All connections to the database are in use; ask again in a moment."
 
@@ -25,7 +28,7 @@ class _Share:
 
 
 class ReadPool:
-    def __init__(self, pool: Any, *, most: int) -> None:
+    def __init__(self, pool: Pool, *, most: int) -> None:
         """`most` connections in all, of which one account gets less than half: its slow requests wait for each other,
         and others do not wait for them."""
         self._pool = pool
@@ -77,7 +80,7 @@ class ReadPool:
             self._seats.release()
             raise
 
-    async def give_back(self, conn: Any, *, within_s: float) -> None:
+    async def give_back(self, conn: "PoolConnectionProxy[Row]", *, within_s: float) -> None:
         try:
             await self._pool.release(conn, timeout=within_s)
         finally:

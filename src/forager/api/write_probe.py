@@ -4,10 +4,10 @@ nothing. It is found out by a write of one row, at most once in five seconds.
 
 import asyncio
 import contextlib
-from typing import Any
 
 from forager import clock
 from forager.db import statements
+from forager.db.types import Connection
 from forager.engine.transaction_retry import AGAIN, UNWRITABLE, reason_of
 
 SQL = statements.load("forager.db")
@@ -20,7 +20,7 @@ class WriteProbe:
         self._trouble: str | None = None
         self._asking = asyncio.Lock()
 
-    async def find_write_error(self, conn: Any) -> str | None:
+    async def find_write_error(self, conn: Connection) -> str | None:
         """Returns why no write is possible; None where one is."""
         async with self._asking:
             if clock.monotonic() - self._asked_at >= FRESH_S:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from forager.accounts import audit
 from forager.accounts.identity import operator
@@ -23,6 +23,7 @@ from forager.db import embedded, migrate, schema, unfinished
 from forager.db.database import locate, open_database
 from forager.db.dsn import place_of
 from forager.db.pool import close, connect
+from forager.db.types import Pool
 from forager.db.unfinished import Marker
 from forager.engine.recovery import free_lost
 from forager.errors import ConfigurationError, StoreError
@@ -293,19 +294,19 @@ async def _check_target_database(found: Backup, dsn: str, marker: Marker) -> int
     return major
 
 
-async def _note(pool: Any, found: Backup, *, by: str) -> None:
+async def _note(pool: Pool, found: Backup, *, by: str) -> None:
     async with pool.acquire() as conn:
         told = {"made_at": found.made_at, "tables": found.tables, "files": found.file_count}
         await audit.note(conn, operator(by), "backup.restore", kind="backup", object_id=found.where, details=told)
 
 
-async def _free_leases(pool: Any) -> int:
+async def _free_leases(pool: Pool) -> int:
     """Workers of the original know nothing of this copy: it is free of them."""
     async with pool.acquire() as conn, conn.transaction():
         await stats.mark_all_dead(conn)
         return len(await free_lost(conn, dead_after_s=0.0, delay_s=0.0))
 
 
-async def _check(pool: Any, settings: Settings) -> list[PromiseResult]:
+async def _check(pool: Pool, settings: Settings) -> list[PromiseResult]:
     async with pool.acquire() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
         return await check(conn, place_of_bodies(settings), settings.home / cold_file.FOLDER)

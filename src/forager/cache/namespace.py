@@ -6,11 +6,11 @@ holds is not found any more and expires by itself.
 
 import asyncio
 import hashlib
-from typing import Any
 
 from forager import clock
 from forager.db import statements
 from forager.db.pool import STATEMENT_FAILED
+from forager.db.types import Pool
 from forager.observe import log
 
 SQL = statements.load("forager.cache")
@@ -21,7 +21,7 @@ AGAIN_S = 5.0
 
 
 class CacheNamespace:
-    def __init__(self, pool: Any) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._prefix: bytes | None = None
         self._look_at = 0.0

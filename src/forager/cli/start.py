@@ -8,6 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from forager.db.types import Connection
 from forager.errors import DatabaseUnreachableError
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def run_action(
     from forager.db.database import open_database
     from forager.engine.transaction_retry import in_transaction
 
-    async def with_note(connection: Any) -> T:
+    async def with_note(connection: Connection) -> T:
         done = await deed(connection)
         if noted is not None and (entry := noted(done)) is not None:
             await note_on(connection, entry)
@@ -128,7 +129,7 @@ async def note(database: "Database", entry: Noted) -> None:
     await in_transaction(database, lambda connection: note_on(connection, entry), give_up_after_s=LONGEST_TRY_S)
 
 
-async def note_on(connection: Any, entry: Noted) -> None:
+async def note_on(connection: Connection, entry: Noted) -> None:
     """In the transaction of whoever calls."""
     from forager.accounts import audit
     from forager.accounts.identity import operator

@@ -10,6 +10,7 @@ from typing import Any
 import asyncpg
 
 from forager.db import migration_files, schema, statements
+from forager.db.types import Connection
 
 SQL = statements.load("forager.db", "catalog.sql")
 REFERENCE = "forager_reference"
@@ -33,7 +34,7 @@ class SchemaMismatch:
         return f"the {self.kind} {self.name} {said[self.trouble]}"
 
 
-async def compare(connection: Any) -> tuple[int, list[SchemaMismatch]] | None:
+async def compare(connection: Connection) -> tuple[int, list[SchemaMismatch]] | None:
     """How many parts were compared, and what is wrong; None where it cannot be told: the database has another revision,
     or its user may not make a schema. Parts that are not ours, such as an operator's index, are left alone."""
     if await schema.revision_of(connection) != schema.head():
@@ -55,13 +56,13 @@ async def compare(connection: Any) -> tuple[int, list[SchemaMismatch]] | None:
     return len(expected), sorted(faults, key=lambda fault: (ORDER.index(fault.kind), fault.name))
 
 
-async def _describe(connection: Any, name: str) -> dict[tuple[str, str], Any]:
+async def _describe(connection: Connection, name: str) -> dict[tuple[str, str], Any]:
     async with connection.transaction():
         await connection.execute(SQL["look_into"], name)
         return await _parts(connection)
 
 
-async def _parts(connection: Any) -> dict[tuple[str, str], Any]:
+async def _parts(connection: Connection) -> dict[tuple[str, str], Any]:
     return {(row["kind"], row["name"]): row for row in await connection.fetch(SQL["describe"])}
 
 

@@ -6,12 +6,13 @@ A fresh database gets `schema.sql` at once; a test proves that migrations lead t
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import asyncpg
 
 from forager.db import migration_files, statements
 from forager.db.migration_files import BASELINE, load_migrations
+from forager.db.types import Connection
 from forager.errors import ConfigurationError
 
 SQL = statements.load("forager.db")
@@ -47,7 +48,7 @@ def is_newer(revision: str) -> bool:
     return _NUMBER.fullmatch(revision) is not None and revision > head()
 
 
-async def applied_revisions(connection: Any) -> dict[str, str | None]:
+async def applied_revisions(connection: Connection) -> dict[str, str | None]:
     """Returns the revisions that a database went through, with the checksums of their scripts.
 
     There are none where Forager has no tables.
@@ -57,12 +58,12 @@ async def applied_revisions(connection: Any) -> dict[str, str | None]:
     return {row["revision"]: row["checksum"] for row in await connection.fetch(SQL["list_revisions"])}
 
 
-async def revision_of(connection: Any) -> str | None:
+async def revision_of(connection: Connection) -> str | None:
     """Returns the revision of a database; None where Forager has no tables."""
     return max(await applied_revisions(connection), default=None)
 
 
-async def get_min_revision(connection: Any) -> str | None:
+async def get_min_revision(connection: Connection) -> str | None:
     """The oldest revision whose Forager may work on this schema; None where the schema does not say."""
     if not await connection.fetchval(SQL["has_table"], "schema_window"):
         return None
@@ -70,7 +71,7 @@ async def get_min_revision(connection: Any) -> str | None:
     return found
 
 
-async def create_if_empty(connection: Any, place: str) -> None:
+async def create_if_empty(connection: Connection, place: str) -> None:
     """Give an empty database the newest schema. Of any number of callers at once, one does it."""
     try:
         async with connection.transaction():
@@ -84,7 +85,7 @@ async def create_if_empty(connection: Any, place: str) -> None:
         ) from None
 
 
-async def _reject_foreign_tables(connection: Any, place: str) -> None:
+async def _reject_foreign_tables(connection: Connection, place: str) -> None:
     stranger = await connection.fetchval(SQL["find_foreign_table"])
     if stranger is not None:
         raise ConfigurationError(
@@ -93,7 +94,7 @@ async def _reject_foreign_tables(connection: Any, place: str) -> None:
         )
 
 
-async def check_empty(connection: Any, place: str) -> None:
+async def check_empty(connection: Connection, place: str) -> None:
     """Whoever restores wants a database without any table."""
     found = await connection.fetchval(SQL["find_foreign_table"])
     if found is not None:
@@ -102,7 +103,7 @@ async def check_empty(connection: Any, place: str) -> None:
         )
 
 
-async def empty(connection: Any, place: str, since: datetime) -> None:
+async def empty(connection: Connection, place: str, since: datetime) -> None:
     """Remove what a restore left that was killed and had begun at `since`; nothing that was used after it."""
     if await revision_of(connection) is None:
         return
@@ -114,14 +115,14 @@ async def empty(connection: Any, place: str, since: datetime) -> None:
     await connection.execute(SQL["drop_everything"])
 
 
-async def _create(connection: Any) -> None:
+async def _create(connection: Connection) -> None:
     await connection.execute(migration_files.read_schema())
     await connection.execute(SQL["create_revisions"])
     known = migration_files.checksums()
     await connection.executemany(SQL["add_revision"], [(each, known.get(each)) for each in revisions()])
 
 
-async def _adopt(connection: Any, place: str) -> bool:
+async def _adopt(connection: Connection, place: str) -> bool:
     """Takes over a database that has the last schema before revisions were counted from the first release."""
     if not await connection.fetchval(SQL["has_table"], "alembic_version"):
         return False

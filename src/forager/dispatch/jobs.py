@@ -6,9 +6,9 @@ that a queue lost, because it was purged or its broker failed, are sent again to
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from forager.config.settings import Settings
+from forager.db.types import Connection
 from forager.dispatch import store
 from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.names import KINDS, Names
@@ -55,7 +55,7 @@ class DispatchJob(Job):
         return f"{things(offered, 'domain')} offered"
 
 
-async def _offer(conn: Any, run: ServedRun, waiting: int) -> Sequence[QueuedHint]:
+async def _offer(conn: Connection, run: ServedRun, waiting: int) -> Sequence[QueuedHint]:
     """Returns the offers to send for a run whose queues hold `waiting` messages. Committed when this returns."""
     await wake_due(conn, run.id)
     out = await store.count_offers(conn, run.id)

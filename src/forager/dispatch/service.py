@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from forager.db.types import Connection
 from forager.dispatch import store
 from forager.dispatch.broker import Broker
 from forager.dispatch.errors import BrokerUnavailableError
@@ -47,11 +48,11 @@ async def look(broker: Broker, names: Sequence[str]) -> list[dict[str, Any]]:
     return [{"queue": name, "kind": broker.names.kind(name), **depth._asdict()} for name, depth in depths.items()]
 
 
-async def list_queues(conn: Any, broker: Broker) -> list[dict[str, Any]]:
+async def list_queues(conn: Connection, broker: Broker) -> list[dict[str, Any]]:
     return await look(broker, await queue_names(conn, broker))
 
 
-async def queue_names(conn: Any, broker: Broker) -> list[str]:
+async def queue_names(conn: Connection, broker: Broker) -> list[str]:
     """Those of hints: of the run that never ends, and of every run that is under way."""
     runs = [run.id for run in await store.runs_to_serve(conn) if not run.is_standing]
     names = [*broker.names.of_run(None), *(name for run in runs for name in broker.names.of_run(run))]
@@ -91,7 +92,7 @@ async def _find_queues(broker: Broker, ids: Sequence[str]) -> dict[str, str | No
     return {each: known[each] for each in ids}
 
 
-async def purge(conn: Any, broker: Broker, *, only_dead: bool, is_trial: bool = False) -> dict[str, int]:
+async def purge(conn: Connection, broker: Broker, *, only_dead: bool, is_trial: bool = False) -> dict[str, int]:
     """Empties the queues of hints, or only that of dead letters; answers how many messages each had."""
     names = [broker.names.dead] if only_dead else await queue_names(conn, broker)
     if is_trial:

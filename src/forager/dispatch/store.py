@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.types import Connection, Row
 from forager.dispatch.message import CrawlHint
 
 SQL = statements.load("forager.dispatch")
@@ -32,53 +33,53 @@ class Depth(NamedTuple):
     consumers: int
 
 
-async def runs_to_serve(conn: Any) -> list[ServedRun]:
+async def runs_to_serve(conn: Connection) -> list[ServedRun]:
     return [ServedRun(*row) for row in await conn.fetch(SQL["runs_to_serve"])]
 
 
-async def delete_stale_offers(conn: Any) -> None:
+async def delete_stale_offers(conn: Connection) -> None:
     await conn.execute(SQL["delete_stale_offers"])
 
 
-async def count_offers(conn: Any, run: int) -> int:
+async def count_offers(conn: Connection, run: int) -> int:
     found: int = await conn.fetchval(SQL["count_offers"], run)
     return found
 
 
-async def renew_offers(conn: Any, run: int, *, older_than_s: float, lost: int) -> list[QueuedHint]:
+async def renew_offers(conn: Connection, run: int, *, older_than_s: float, lost: int) -> list[QueuedHint]:
     return _build_hints(await conn.fetch(SQL["renew_offers"], run, older_than_s, lost, URGENT, URGENT_SCORE))
 
 
-async def make_offers(conn: Any, run: ServedRun, window: int) -> list[QueuedHint]:
+async def make_offers(conn: Connection, run: ServedRun, window: int) -> list[QueuedHint]:
     """So many of each label are out then. Committed before anybody is told: what was not told is told again."""
     given = run.id, run.max_pages_per_domain, window, URGENT, URGENT_SCORE
     return _build_hints(await conn.fetch(SQL["make_offers"], *given))
 
 
-async def seconds_since_poll(conn: Any) -> float | None:
+async def seconds_since_poll(conn: Connection) -> float | None:
     """How long ago the scheduler last read all queues of the broker; None: never."""
     age: float | None = await conn.fetchval(SQL["seconds_since_poll"])
     return age
 
 
-async def delete_offers(conn: Any, hints: Sequence[CrawlHint]) -> None:
+async def delete_offers(conn: Connection, hints: Sequence[CrawlHint]) -> None:
     if hints:
         await conn.execute(SQL["delete_offers"], [h.domain_id for h in hints], [h.version for h in hints])
 
 
-async def delete_all_offers(conn: Any) -> None:
+async def delete_all_offers(conn: Connection) -> None:
     await conn.execute(SQL["delete_all_offers"])
 
 
-async def keep_depths(conn: Any, depths: Mapping[str, Depth]) -> None:
+async def keep_depths(conn: Connection, depths: Mapping[str, Depth]) -> None:
     """By the kind of queue."""
     messages, consumers = [d.messages for d in depths.values()], [d.consumers for d in depths.values()]
     await conn.execute(SQL["keep_depths"], list(depths), messages, consumers)
 
 
-async def read_depths(conn: Any) -> list[dict[str, Any]]:
+async def read_depths(conn: Connection) -> list[dict[str, Any]]:
     return [dict(row) for row in await conn.fetch(SQL["read_depths"])]
 
 
-def _build_hints(rows: Sequence[Any]) -> list[QueuedHint]:
+def _build_hints(rows: Sequence[Row]) -> list[QueuedHint]:
     return [QueuedHint(CrawlHint(row["run_id"], row["domain_id"], row["version"]), row["is_urgent"]) for row in rows]

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 from forager.domains.cooldown import sign_moves
 from forager.domains.status import MOVES, DomainStatus, can_transition
 from forager.errors import UsageError
@@ -38,14 +39,14 @@ class LockedDomain:
     images_policy: str | None
 
 
-async def hold(conn: Any, name: str) -> LockedDomain | None:
+async def hold(conn: Connection, name: str) -> LockedDomain | None:
     """The domain as it is now, and until this transaction ends."""
     row = await conn.fetchrow(SQL["hold_domain"], name)
     return LockedDomain(**dict(row) | {"status": DomainStatus(row["status"])}) if row else None
 
 
 async def move(
-    conn: Any,
+    conn: Connection,
     name: str,
     to: DomainStatus,
     *,
@@ -79,63 +80,63 @@ def check_status_change(held: LockedDomain, to: DomainStatus) -> None:
         raise UsageError(f"{held.name} cannot become {to}: {held.frontier_size:,} of its pages still wait.")
 
 
-async def note(conn: Any, domain_id: int, *, by: str, reason: str, code: str = OPERATOR) -> None:
+async def note(conn: Connection, domain_id: int, *, by: str, reason: str, code: str = OPERATOR) -> None:
     await conn.execute(SQL["note_domain"], domain_id, code, reason, by)
 
 
-async def renew_block(conn: Any, domain_id: int, *, reason: str, rest_s: float | None) -> None:
+async def renew_block(conn: Connection, domain_id: int, *, reason: str, rest_s: float | None) -> None:
     await conn.execute(SQL["renew_block"], domain_id, OPERATOR, reason, rest_s)
 
 
-async def reset_domain(conn: Any, domain_id: int, *, reopened: int) -> None:
+async def reset_domain(conn: Connection, domain_id: int, *, reopened: int) -> None:
     await conn.execute(SQL["reset_domain"], domain_id, reopened)
 
 
-async def reset_breaker(conn: Any, domain_id: int, *, rest_s: float) -> None:
+async def reset_breaker(conn: Connection, domain_id: int, *, rest_s: float) -> None:
     await conn.execute(SQL["reset_breaker"], domain_id, rest_s)
 
 
-async def switch(conn: Any, domain_id: int, is_active: bool) -> bool:
+async def switch(conn: Connection, domain_id: int, is_active: bool) -> bool:
     return await conn.fetchval(SQL["switch_domain"], domain_id, is_active) is not None
 
 
-async def configure(conn: Any, domain_id: int, changes: Mapping[str, Any]) -> None:
+async def configure(conn: Connection, domain_id: int, changes: Mapping[str, Any]) -> None:
     """Column → value; None clears."""
     await conn.execute(SQL["configure_domain"], domain_id, json.dumps(dict(changes)))
 
 
-async def clear_networks(conn: Any, domain_id: int) -> None:
+async def clear_networks(conn: Connection, domain_id: int) -> None:
     await conn.execute(SQL["clear_networks"], domain_id)
 
 
-async def count_run_pages(conn: Any, domain_id: int, *, budget: int) -> None:
+async def count_run_pages(conn: Connection, domain_id: int, *, budget: int) -> None:
     """Before a budget is set for the first time: what the run that works on the domain took of it so far."""
     await conn.execute(SQL["count_run_pages"], domain_id, budget)
 
 
-async def set_cooldown(conn: Any, domain_id: int, *, refresh_every_s: float | None) -> None:
+async def set_cooldown(conn: Connection, domain_id: int, *, refresh_every_s: float | None) -> None:
     await conn.execute(SQL["set_cooldown"], domain_id, refresh_every_s)
 
 
-async def block_claims(conn: Any, domain_ids: Collection[int], *, seconds: float) -> dict[int, datetime | None]:
+async def block_claims(conn: Connection, domain_ids: Collection[int], *, seconds: float) -> dict[int, datetime | None]:
     """Nobody claims them for a while. Returns when each might have been claimed otherwise, of those that might."""
     rows = await conn.fetch(SQL["fence_domains"], list(domain_ids), seconds)
     return {row["id"]: row["next_crawl_after"] for row in rows}
 
 
-async def renew_claim_block(conn: Any, domain_id: int, *, seconds: float) -> None:
+async def renew_claim_block(conn: Connection, domain_id: int, *, seconds: float) -> None:
     await conn.execute(SQL["renew_claim_block"], domain_id, seconds)
 
 
-async def allow_claims(conn: Any, before: Mapping[int, datetime | None], *, seconds: float) -> None:
+async def allow_claims(conn: Connection, before: Mapping[int, datetime | None], *, seconds: float) -> None:
     await conn.execute(SQL["unfence_domains"], list(before), list(before.values()), seconds)
 
 
-async def holders(conn: Any, domain_ids: Collection[int]) -> list[tuple[int, bool]]:
+async def holders(conn: Connection, domain_ids: Collection[int]) -> list[tuple[int, bool]]:
     """Returns those that a worker holds, and whether that worker is lost."""
     return [tuple(row) for row in await conn.fetch(SQL["held_domains"], list(domain_ids))]
 
 
-async def revoke(conn: Any, domain_ids: Collection[int], *, hush_s: float) -> list[int]:
+async def revoke(conn: Connection, domain_ids: Collection[int], *, hush_s: float) -> list[int]:
     """Ends their leases; their locked tasks are the caller's to free. Returns those that had one."""
     return [row["id"] for row in await conn.fetch(SQL["revoke_leases"], list(domain_ids), hush_s)]

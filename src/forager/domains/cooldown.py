@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 
 SQL = statements.load("forager.domains", "cooldown.sql")
 
@@ -31,61 +31,61 @@ class Adaptive:
     delay_s: float | None
 
 
-async def sign_moves(conn: Any, *, by: str, reason_code: str, reason: str) -> None:
+async def sign_moves(conn: Connection, *, by: str, reason_code: str, reason: str) -> None:
     await conn.execute(SQL["sign_moves"], by, reason_code, reason)
 
 
-async def lock_expired_cooldowns(conn: Any, limit: int) -> list[int]:
+async def lock_expired_cooldowns(conn: Connection, limit: int) -> list[int]:
     return [row["id"] for row in await conn.fetch(SQL["lock_expired_cooldowns"], limit)]
 
 
-async def end_cooldowns(conn: Any, reopened: Mapping[int, int]) -> None:
+async def end_cooldowns(conn: Connection, reopened: Mapping[int, int]) -> None:
     """Domain → how many of its pages were opened again."""
     await conn.execute(SQL["end_cooldowns"], list(reopened), list(reopened.values()))
 
 
-async def find_due_exhausted(conn: Any, *, limit: int, refresh_every_s: float) -> list[DueDomain]:
+async def find_due_exhausted(conn: Connection, *, limit: int, refresh_every_s: float) -> list[DueDomain]:
     rows = await conn.fetch(SQL["find_due_exhausted"], limit, refresh_every_s)
     return [DueDomain(row["id"], row["pages"], row["is_refresh"]) for row in rows]
 
 
-async def wake_exhausted(conn: Any, domain_ids: Sequence[int], *, is_scored: bool) -> int:
+async def wake_exhausted(conn: Connection, domain_ids: Sequence[int], *, is_scored: bool) -> int:
     """How many had something to do and are pending now."""
     woken: int = await conn.fetchval(SQL["wake_exhausted"], domain_ids, is_scored)
     return woken
 
 
-async def put_off(conn: Any, domain_ids: Sequence[int], *, refresh_every_s: float) -> None:
+async def put_off(conn: Connection, domain_ids: Sequence[int], *, refresh_every_s: float) -> None:
     await conn.execute(SQL["put_off"], domain_ids, refresh_every_s)
 
 
-async def close_windows(conn: Any, limit: int) -> int:
+async def close_windows(conn: Connection, limit: int) -> int:
     closed: int = await conn.fetchval(SQL["close_windows"], limit)
     return closed
 
 
-async def find_adaptive(conn: Any, *, after: int, limit: int) -> list[Adaptive]:
+async def find_adaptive(conn: Connection, *, after: int, limit: int) -> list[Adaptive]:
     return [Adaptive(*row) for row in await conn.fetch(SQL["find_adaptive"], after, limit)]
 
 
-async def set_prices(conn: Any, prices: Mapping[int, float]) -> None:
+async def set_prices(conn: Connection, prices: Mapping[int, float]) -> None:
     await conn.execute(SQL["set_prices"], list(prices), list(prices.values()))
 
 
-async def refresh_now(conn: Any, names: Sequence[str] | None) -> None:
+async def refresh_now(conn: Connection, names: Sequence[str] | None) -> None:
     await conn.execute(SQL["refresh_now"], names)
     await conn.execute(SQL["hasten_tries"], names)
 
 
-async def count_due_revisits(conn: Any, names: Sequence[str] | None) -> dict[int, int]:
+async def count_due_revisits(conn: Connection, names: Sequence[str] | None) -> dict[int, int]:
     """Run that is over → how many of its domains have revisits that are due."""
     return {row["run_id"]: row["domains"] for row in await conn.fetch(SQL["find_revisitable"], names)}
 
 
-async def assign_due_revisits(conn: Any, run: int, *, before: int, names: Sequence[str] | None) -> None:
+async def assign_due_revisits(conn: Connection, run: int, *, before: int, names: Sequence[str] | None) -> None:
     await conn.execute(SQL["assign_due_revisits"], run, before, names)
 
 
-async def next_revisit_s(conn: Any, names: Sequence[str] | None) -> float | None:
+async def next_revisit_s(conn: Connection, names: Sequence[str] | None) -> float | None:
     wait_s: float | None = await conn.fetchval(SQL["next_revisit"], names)
     return wait_s

@@ -1,9 +1,10 @@
 """One short function per statement of `images.sql`: what images do to domains. Opens no transactions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
+from forager.db.types import Connection
 from forager.urls.domain import registrable
 
 SQL = statements.load("forager.domains", "images.sql")
@@ -11,33 +12,33 @@ BEGUN = -1
 """Before the first page, as 0 is, which says that nobody looked yet."""
 
 
-async def add_image_hosts(conn: Any, bases: Mapping[str, str], *, run: int | None) -> None:
+async def add_image_hosts(conn: Connection, bases: Mapping[str, str], *, run: int | None) -> None:
     """Domains by name with the URL they were met at; known ones stay as they are."""
     names = sorted(bases)
     parents = [registrable(name) for name in names]
     await conn.execute(SQL["add_image_hosts"], names, parents, [bases[name] for name in names], run)
 
 
-async def count_waiting(conn: Any, images: Mapping[int, int], *, run: int | None) -> None:
+async def count_waiting(conn: Connection, images: Mapping[int, int], *, run: int | None) -> None:
     if images:
         await conn.execute(SQL["count_waiting"], list(images), list(images.values()), run)
 
 
-async def count_stored(conn: Any, images: Mapping[int, int]) -> None:
+async def count_stored(conn: Connection, images: Mapping[int, int]) -> None:
     if images:
         await conn.execute(SQL["count_stored"], list(images), list(images.values()))
 
 
-async def hold_showing(conn: Any, domain_ids: Sequence[int]) -> None:
+async def hold_showing(conn: Connection, domain_ids: Sequence[int]) -> None:
     await conn.fetch(SQL["hold_showing"], domain_ids)
 
 
-async def count_found(conn: Any, images: Mapping[int, int]) -> None:
+async def count_found(conn: Connection, images: Mapping[int, int]) -> None:
     if images:
         await conn.execute(SQL["count_found"], list(images), list(images.values()))
 
 
-async def mark_image_backfill(conn: Any, domain_ids: Sequence[int]) -> None:
+async def mark_image_backfill(conn: Connection, domain_ids: Sequence[int]) -> None:
     if domain_ids:
         await conn.execute(SQL["mark_image_backfill"], domain_ids)
 
@@ -53,7 +54,7 @@ class ImageBackfill(NamedTuple):
 
 
 async def next_image_backfill(
-    conn: Any, *, by_default: bool, run: int | None = None, name: str | None = None, since: int = 0
+    conn: Connection, *, by_default: bool, run: int | None = None, name: str | None = None, since: int = 0
 ) -> ImageBackfill | None:
     """The first that wants its images now; `by_default`: also those that do not say. What it comes to owe from now on
     is told from what it owes."""
@@ -67,12 +68,12 @@ async def next_image_backfill(
     return owing._replace(after_page=BEGUN)
 
 
-async def update_image_backfill(conn: Any, owing: ImageBackfill, upto: int | None) -> None:
+async def update_image_backfill(conn: Connection, owing: ImageBackfill, upto: int | None) -> None:
     """None: it owes nothing any more."""
     await conn.execute(SQL["update_image_backfill"], owing.id, owing.after_page, upto)
 
 
-async def count_converted(conn: Any, turned: Sequence[tuple[int, int, int, int, int]]) -> None:
+async def count_converted(conn: Connection, turned: Sequence[tuple[int, int, int, int, int]]) -> None:
     """Domain, new pages, how many of them wait, their good and their bad visits."""
     if turned:
         await conn.execute(SQL["count_converted"], *map(list, zip(*turned, strict=True)))

@@ -2,9 +2,9 @@
 
 import difflib
 from collections.abc import Sequence
-from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 from forager.errors import BadUrlError, NotFoundError
 from forager.urls.domain import domain_of
 from forager.urls.normalize import normalize
@@ -12,7 +12,7 @@ from forager.urls.normalize import normalize
 SQL = statements.load("forager.domains", "list.sql")
 
 
-async def known_name(connection: Any, text: str | None) -> str | None:
+async def known_name(connection: Connection, text: str | None) -> str | None:
     """The domain a person means by a name or a URL; refuses one that is not known, with those it could have been."""
     if text is None:
         return None

@@ -1,10 +1,11 @@
 """Reads domains for commands and routes: lists, one domain in full, its history."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from forager.db import statements
+from forager.db.query import fetch_one
 from forager.db.rows import START, Key, Row, as_dicts
+from forager.db.types import Connection
 from forager.domains.lookup import known_name
 from forager.errors import NotFoundError
 
@@ -12,7 +13,7 @@ SQL = statements.load("forager.domains", "list.sql")
 
 
 async def top_domains(
-    connection: Any,
+    connection: Connection,
     *,
     by: str = "yield",
     status: str | None = None,
@@ -28,14 +29,14 @@ async def top_domains(
     return as_dicts(await connection.fetch(SQL["top_domains"], by, limit, *filters))
 
 
-async def count_waiting_images(connection: Any, names: Sequence[str]) -> dict[str, int]:
+async def count_waiting_images(connection: Connection, names: Sequence[str]) -> dict[str, int]:
     """Returns how many images wait for their first visit, by domain, where there are some."""
     return {row["name"]: row["images"] for row in await connection.fetch(SQL["images_waiting"], names)}
 
 
-async def describe_domain(connection: Any, name: str, *, moves: int | None = 5) -> Row:
+async def describe_domain(connection: Connection, name: str, *, moves: int | None = 5) -> Row:
     """Everything about one domain: its row, its pages by state, how its visits ended, robots.txt, its last moves."""
-    found = dict(await connection.fetchrow(SQL["find_domain"], await known_name(connection, name)))
+    found = dict(await fetch_one(connection, SQL["find_domain"], await known_name(connection, name)))
     identity = found["id"]
     states = await connection.fetch(SQL["page_states_of_domain"], identity)
     return {
@@ -43,7 +44,7 @@ async def describe_domain(connection: Any, name: str, *, moves: int | None = 5) 
         "score_terms": {term.removeprefix("score_"): found[term] for term in found if term.startswith("score_")},
         "page_states": {row["status"]: row["pages"] for row in states},
         "changes": {what: sum(row[what] for row in states) for what in ("comparisons", "changes")},
-        "revisits": dict(await connection.fetchrow(SQL["revisits_of_domain"], identity)),
+        "revisits": dict(await fetch_one(connection, SQL["revisits_of_domain"], identity)),
         "outcomes": as_dicts(await connection.fetch(SQL["outcomes_of_domain"], identity)),
         "origins": as_dicts(await connection.fetch(SQL["origins_of_domain"], identity)),
         "history": [without_id(move) for move in await list_moves(connection, found["name"], limit=moves)],
@@ -51,7 +52,7 @@ async def describe_domain(connection: Any, name: str, *, moves: int | None = 5) 
 
 
 async def list_domains(
-    conn: Any,
+    conn: Connection,
     after: Key = START,
     *,
     by_name: bool = False,
@@ -68,14 +69,14 @@ async def list_domains(
     return as_dicts(await conn.fetch(statement, *after, status, is_active, parent, run, part, breaker, limit))
 
 
-async def name_of_domain(conn: Any, domain_id: int) -> str:
+async def name_of_domain(conn: Connection, domain_id: int) -> str:
     name: str | None = await conn.fetchval(SQL["name_of_domain"], domain_id)
     if name is None:
         raise NotFoundError(f"There is no domain {domain_id}.")
     return name
 
 
-async def list_moves(conn: Any, name: str, after: Key = START, *, limit: int | None = None) -> list[Row]:
+async def list_moves(conn: Connection, name: str, after: Key = START, *, limit: int | None = None) -> list[Row]:
     """Returns what happened to one domain, newest first."""
     return as_dicts(await conn.fetch(SQL["moves_of_domain"], *after, await known_name(conn, name), limit))
 
@@ -84,9 +85,9 @@ def without_id(row: Row) -> Row:
     return {column: value for column, value in row.items() if column != "id"}
 
 
-async def list_days(conn: Any, name: str, after: Key = START, *, limit: int | None = None) -> list[Row]:
+async def list_days(conn: Connection, name: str, after: Key = START, *, limit: int | None = None) -> list[Row]:
     return as_dicts(await conn.fetch(SQL["days_of_domain"], *after, await known_name(conn, name), limit))
 
 
-async def list_robots(conn: Any, name: str) -> list[Row]:
+async def list_robots(conn: Connection, name: str) -> list[Row]:
     return as_dicts(await conn.fetch(SQL["robots_of_domain"], await known_name(conn, name)))

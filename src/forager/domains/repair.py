@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.types import Connection
 from forager.urls.domain import registrable
 
 SQL = statements.load("forager.domains", "repair.sql")
@@ -44,16 +45,16 @@ class Named:
     first_seen_at: datetime
 
 
-async def next_domains(conn: Any, after_id: int, limit: int) -> list[int]:
+async def next_domains(conn: Connection, after_id: int, limit: int) -> list[int]:
     return [row["id"] for row in await conn.fetch(SQL["next_domains"], after_id, limit)]
 
 
-async def lock_free_domains(conn: Any, domain_ids: Sequence[int]) -> list[int]:
+async def lock_free_domains(conn: Connection, domain_ids: Sequence[int]) -> list[int]:
     """Those nobody works on. Whoever learns a page of them meanwhile waits with its counter, and adds to ours."""
     return [row["id"] for row in await conn.fetch(SQL["lock_free_domains"], domain_ids)]
 
 
-async def repair_counters(conn: Any, domain_ids: Sequence[int]) -> list[CorrectedValue]:
+async def repair_counters(conn: Connection, domain_ids: Sequence[int]) -> list[CorrectedValue]:
     return [
         CorrectedValue(row["name"], counter, row[before], row[counter])
         for row in await conn.fetch(SQL["recount_domains"], domain_ids)
@@ -63,7 +64,7 @@ async def repair_counters(conn: Any, domain_ids: Sequence[int]) -> list[Correcte
 
 
 async def repair_states(
-    conn: Any, domain_ids: Sequence[int], *, refresh_every_s: float | None, refused_rest_s: float
+    conn: Connection, domain_ids: Sequence[int], *, refresh_every_s: float | None, refused_rest_s: float
 ) -> list[CorrectedValue]:
     rows = await conn.fetch(SQL["repair_states"], domain_ids, refresh_every_s, refused_rest_s)
     return [
@@ -74,15 +75,15 @@ async def repair_states(
     ]
 
 
-async def name_domains(conn: Any, after_id: int, limit: int) -> list[Named]:
+async def name_domains(conn: Connection, after_id: int, limit: int) -> list[Named]:
     return [Named(*row) for row in await conn.fetch(SQL["name_domains"], after_id, limit)]
 
 
-async def hold_for_merge(conn: Any, names: Sequence[str]) -> list[Named]:
+async def hold_for_merge(conn: Connection, names: Sequence[str]) -> list[Named]:
     return [Named(*row) for row in await conn.fetch(SQL["hold_for_merge"], names)]
 
 
-async def merge(conn: Any, elder: int, others: Sequence[int]) -> None:
+async def merge(conn: Connection, elder: int, others: Sequence[int]) -> None:
     """All but pages, tasks and links, which must have moved before. Moves stay behind: a history is one chain."""
     for statement in ("merge_domains", "move_origins", "move_robots_requests", "move_traps"):
         await conn.execute(SQL[statement], elder, others)
@@ -99,20 +100,20 @@ class Less(NamedTuple):
     stored: int = 0
 
 
-async def reduce_counters(conn: Any, less: Sequence[Less]) -> None:
+async def reduce_counters(conn: Connection, less: Sequence[Less]) -> None:
     await conn.execute(SQL["lessen_domains"], *map(list, zip(*sorted(less), strict=True)))
 
 
-async def remove(conn: Any, domain_id: int) -> None:
+async def remove(conn: Connection, domain_id: int) -> None:
     """With all that belongs to it alone; its pages must be gone."""
     await _remove(conn, [domain_id])
 
 
-async def _remove(conn: Any, domain_ids: Sequence[int]) -> None:
+async def _remove(conn: Connection, domain_ids: Sequence[int]) -> None:
     """What is sealed of them leaves its seals: this is an audited way."""
     await conn.execute(SQL["allow_removal"])
     await conn.execute(SQL["remove_domains"], domain_ids)
 
 
-async def rename(conn: Any, domain_id: int, name: str, base_url: str) -> None:
+async def rename(conn: Connection, domain_id: int, name: str, base_url: str) -> None:
     await conn.execute(SQL["rename_domain"], domain_id, name, registrable(name), base_url)

@@ -3,10 +3,11 @@
 Each statement is a transaction, and may be stopped after any of them.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
 from forager.db.query import Query, fetch_one
+from forager.db.types import Connection
 
 SQL = statements.load("forager.domains", "retention.sql")
 MOVES_STAY = 20
@@ -23,18 +24,20 @@ DROP_ROBOTS_REQUESTS = Query(SQL["drop_robots_requests"], DeletedRows)
 DROP_MOVES = Query(SQL["drop_moves"], DeletedRows)
 
 
-async def drop_robots_requests(conn: Any, *, after: int, domains: int, kept_s: float) -> DeletedRows:
+async def drop_robots_requests(conn: Connection, *, after: int, domains: int, kept_s: float) -> DeletedRows:
     async with conn.transaction():
         await conn.execute(SQL["allow"])
         return await DROP_ROBOTS_REQUESTS.one(conn, after, domains, kept_s)
 
 
-async def drop_moves(conn: Any, *, after: int, domains: int, kept_s: float, refresh_every_s: float) -> DeletedRows:
+async def drop_moves(
+    conn: Connection, *, after: int, domains: int, kept_s: float, refresh_every_s: float
+) -> DeletedRows:
     async with conn.transaction():
         await conn.execute(SQL["allow"])
         return await DROP_MOVES.one(conn, after, domains, kept_s, refresh_every_s, MOVES_STAY)
 
 
-async def count_old(conn: Any, *, robots_s: float, moves_s: float, refresh_every_s: float) -> dict[str, int]:
+async def count_old(conn: Connection, *, robots_s: float, moves_s: float, refresh_every_s: float) -> dict[str, int]:
     """Table → how many of its rows would go now."""
     return dict(await fetch_one(conn, SQL["count_old"], robots_s, moves_s, refresh_every_s, MOVES_STAY))

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import with_config
 
 from forager.db.rows import RECORD
+from forager.db.types import Connection
 from forager.domains import admin as domains
 from forager.domains import store as domain_store
 from forager.domains.admin import OPERATOR, STANDING_STILL, LockedDomain
@@ -86,7 +87,7 @@ class Configured:
     """Planned visits that were forgotten."""
 
 
-async def reset(conn: Any, name: str, *, by: str, reason: str, also_gone: bool = False) -> Reset:
+async def reset(conn: Connection, name: str, *, by: str, reason: str, also_gone: bool = False) -> Reset:
     """Whatever held the domain back is forgotten: it is pending and due now, or goes on being active.
 
     Pages that failed or were refused are tried again. A domain that is exhausted, or of which nothing waits, is
@@ -108,7 +109,7 @@ async def reset(conn: Any, name: str, *, by: str, reason: str, also_gone: bool =
     return Reset(held.name, held.status, status, held.is_active, reopened, revisited)
 
 
-async def reset_breaker(conn: Any, name: str, *, by: str, reason: str, rest_s: float) -> BreakerReset:
+async def reset_breaker(conn: Connection, name: str, *, by: str, reason: str, rest_s: float) -> BreakerReset:
     """Only the breaker is closed: requests may leave again at their pace. `rest_s` is the pause it makes."""
     held = await hold_domain(conn, name)
     await domains.reset_breaker(conn, held.id, rest_s=rest_s)
@@ -116,7 +117,7 @@ async def reset_breaker(conn: Any, name: str, *, by: str, reason: str, rest_s: f
     return BreakerReset(held.name, held.breaker_state, held.claimed_by is not None)
 
 
-async def switch(conn: Any, name: str, is_active: bool, *, by: str, reason: str) -> Switched:
+async def switch(conn: Connection, name: str, is_active: bool, *, by: str, reason: str) -> Switched:
     """Pause or resume. Whoever holds the domain finishes what is under way and lets go of it."""
     held = await hold_domain(conn, name)
     await sign_moves(conn, by=by, reason_code=OPERATOR, reason=reason)
@@ -125,7 +126,7 @@ async def switch(conn: Any, name: str, is_active: bool, *, by: str, reason: str)
 
 
 async def block(
-    conn: Any, name: str, *, by: str, reason: str, rest_s: float | None = None, hush_s: float = 0.0
+    conn: Connection, name: str, *, by: str, reason: str, rest_s: float | None = None, hush_s: float = 0.0
 ) -> Blocked:
     """No visits until an operator resets it, or for `rest_s`. A lease ends at once; its late results are refused. A
     domain that is not known is added, so that no link to it is followed later.
@@ -146,7 +147,7 @@ async def block(
     return Blocked(held.name, held.status, rest_s, held.claimed_by is not None, was_known)
 
 
-async def _add_unknown(conn: Any, name: str) -> bool:
+async def _add_unknown(conn: Connection, name: str) -> bool:
     """Adds a domain without pages unless it is known; returns whether it was. A name without a dot, a colon or a scheme
     is a typing error, and is left to be refused."""
     try:
@@ -161,7 +162,7 @@ async def _add_unknown(conn: Any, name: str) -> bool:
     return True
 
 
-async def rescore(conn: Any, name: str, *, is_scored: bool) -> DomainScore:
+async def rescore(conn: Connection, name: str, *, is_scored: bool) -> DomainScore:
     """Its place in the order of domains is computed now and not within the hour. `is_scored`: whether scores decide."""
     held = await hold_domain(conn, name)
     score = await domain_store.score_domain(conn, held.id, is_scored=is_scored)
@@ -173,7 +174,7 @@ async def rescore(conn: Any, name: str, *, is_scored: bool) -> DomainScore:
 
 
 async def configure(
-    conn: Any, name: str, changes: Mapping[str, Any], *, by: str, refresh_every_s: float | None
+    conn: Connection, name: str, changes: Mapping[str, Any], *, by: str, refresh_every_s: float | None
 ) -> Configured:
     """Change how a domain is crawled: column → value, None clears. A new frequency plans the next visits at once."""
     validate_changes(changes)
@@ -190,7 +191,7 @@ async def configure(
     return Configured(held.name, changes, planned, dropped)
 
 
-async def clear_networks(conn: Any, name: str, *, by: str) -> Configured:
+async def clear_networks(conn: Connection, name: str, *, by: str) -> Configured:
     """Take back what --allow-network allowed for a domain. A run under way keeps what it was given."""
     held = await hold_domain(conn, name)
     await domains.clear_networks(conn, held.id)
@@ -198,7 +199,7 @@ async def clear_networks(conn: Any, name: str, *, by: str) -> Configured:
     return Configured(held.name, {})
 
 
-async def release_tasks(conn: Any, domain_id: int) -> None:
+async def release_tasks(conn: Connection, domain_id: int) -> None:
     """Tasks of a lease that was ended are free again and count for no limit."""
     freed = await frontier.free_tasks(conn, [domain_id])
     await domain_store.return_claims(conn, freed)
@@ -206,7 +207,7 @@ async def release_tasks(conn: Any, domain_id: int) -> None:
         await stats.return_pages(conn, run, count)
 
 
-async def _requeue_home(conn: Any, held: LockedDomain, *, by: str) -> int:
+async def _requeue_home(conn: Connection, held: LockedDomain, *, by: str) -> int:
     """A domain that stood still and of which nothing waits would be exhausted before anybody asked it."""
     homes = await revisits.requeue_start_pages(conn, [held.id], by=by, most_seeds=MOST_SEEDS)
     reopened = homes.get(held.id, 0)
@@ -215,7 +216,7 @@ async def _requeue_home(conn: Any, held: LockedDomain, *, by: str) -> int:
 
 
 async def plan_revisits(
-    conn: Any, held: LockedDomain, *, page_id: int | None = None, by: str, refresh_every_s: float | None
+    conn: Connection, held: LockedDomain, *, page_id: int | None = None, by: str, refresh_every_s: float | None
 ) -> tuple[int, int]:
     planned = await pages.plan_revisits(conn, held.id, page_id=page_id, by=by)
     dropped = await pages.drop_revisits(conn, held.id, page_id=page_id)
@@ -223,7 +224,7 @@ async def plan_revisits(
     return planned, dropped
 
 
-async def hold_domain(conn: Any, name: str) -> LockedDomain:
+async def hold_domain(conn: Connection, name: str) -> LockedDomain:
     known = await known_name(conn, name)
     assert known is not None
     held = await domains.hold(conn, known)

@@ -5,24 +5,24 @@ Opens no transactions: the floor above does.
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 
 SQL = statements.load("forager.domains", "tasks.sql")
 
 
-async def hold(conn: Any, domain_ids: Iterable[int]) -> None:
+async def hold(conn: Connection, domain_ids: Iterable[int]) -> None:
     """First of all, as workers do: their counters move in this transaction."""
     await conn.execute(SQL["hold_domains"], sorted(set(domain_ids)))
 
 
-async def lose_pages(conn: Any, pages: Mapping[int, int]) -> None:
+async def lose_pages(conn: Connection, pages: Mapping[int, int]) -> None:
     if pages:
         await conn.execute(SQL["lose_pages"], list(pages), list(pages.values()))
 
 
-async def expect_visits(conn: Any, first_at: Mapping[int, datetime], pages: Mapping[int, int]) -> None:
+async def expect_visits(conn: Connection, first_at: Mapping[int, datetime], pages: Mapping[int, int]) -> None:
     """Domain → when the first of its tasks may be taken; and how many pages more wait in it, also where none may."""
     if first_at:
         await conn.execute(
@@ -33,6 +33,6 @@ async def expect_visits(conn: Any, first_at: Mapping[int, datetime], pages: Mapp
         await conn.execute(SQL["grow_frontiers"], list(others), list(others.values()))
 
 
-async def switched_off(conn: Any, worker: int) -> list[tuple[int, int]]:
+async def switched_off(conn: Connection, worker: int) -> list[tuple[int, int]]:
     """Domain and version of leases that an operator wants ended."""
     return [tuple(row) for row in await conn.fetch(SQL["switched_off"], worker)]

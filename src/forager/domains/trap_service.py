@@ -1,12 +1,12 @@
 """What an operator may do about traps: look at them, and let their links through. Every door (CLI, API) calls these."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import with_config
 
 from forager.db import statements
 from forager.db.rows import RECORD, Row
+from forager.db.types import Connection
 from forager.domains import admin as domains
 from forager.domains import store as domain_store
 from forager.domains import traps as domain_traps
@@ -32,11 +32,11 @@ class Released:
     """That were left out and wait for their first visit now."""
 
 
-async def list_traps(connection: Any, name: str) -> list[Row]:
+async def list_traps(connection: Connection, name: str) -> list[Row]:
     return [dict(row) for row in await connection.fetch(SQL["list_traps"], await known_name(connection, name))]
 
 
-async def release(conn: Any, name: str, trap_id: int, *, by: str) -> Released:
+async def release(conn: Connection, name: str, trap_id: int, *, by: str) -> Released:
     """Links of this trap are taken again, from the domain's next lease on, and what it left out is visited."""
     known = await known_name(conn, name)
     held = await domains.hold(conn, known or name)

@@ -12,9 +12,9 @@ open and their pages are fetched again.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.engine.models import PauseReason
 from forager.engine.pauses import Pauses
 from forager.engine.transaction_retry import in_transaction
@@ -102,7 +102,7 @@ class BodyStorage:
         shelved = await asyncio.to_thread(self._body_store.store, stored_bodies)
         noted = [each for each in shelved if each.error is None]
 
-        async def note(conn: Any) -> None:
+        async def note(conn: Connection) -> None:
             await bodies.note_bodies(conn, noted)
             await bodies.count_bodies(conn, self._run, noted)
 

@@ -6,9 +6,9 @@ Every function is one transaction. What a run may take (pages in all and per dom
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.dispatch.message import CrawlHint
 from forager.dispatch.store import delete_offers
 from forager.domains import store as domains
@@ -69,7 +69,7 @@ class Claims:
         are given, only domains they name."""
         named = None if offered is None else [(hint.domain_id, hint.version) for hint in offered]
 
-        async def once(conn: Any) -> Claimed:
+        async def once(conn: Connection) -> Claimed:
             await domains.wake_due(conn, self._run)
             leases = await frontier.claim_domains(
                 conn,
@@ -98,7 +98,7 @@ class Claims:
         """Of domains that hints named and that we did not get, those that another worker may claim. The other offers
         are withdrawn, so that these domains are offered anew when their time comes."""
 
-        async def once(conn: Any) -> set[int]:
+        async def once(conn: Connection) -> set[int]:
             named = [(hint.domain_id, hint.version) for hint in hints]
             limit = self._spec.max_pages_per_domain
             left = await frontier.still_claimable(conn, named, run=self._run, max_pages_per_domain=limit)
@@ -111,7 +111,7 @@ class Claims:
         """At most so many targets per lease, best first, within the run's limits."""
         return await in_transaction(self._database, lambda conn: self._take(conn, worker, wants))
 
-    async def _take(self, conn: Any, worker: int, wants: Sequence[tuple[Lease, int]]) -> list[Target]:
+    async def _take(self, conn: Connection, worker: int, wants: Sequence[tuple[Lease, int]]) -> list[Target]:
         granted = None
         if self._spec.max_pages is not None:
             before = self._times_returned
@@ -140,7 +140,7 @@ class Claims:
     async def release(self, worker: int, releases: Sequence[Release]) -> None:
         """Hand leases back. Tasks that were not visited wait for the next claimant; lost leases are left alone."""
 
-        async def once(conn: Any) -> None:
+        async def once(conn: Connection) -> None:
             held = await domains.hold_leases(conn, [release.lease.token for release in releases], worker=worker)
             ours = [release for release in releases if release.lease.token in held]
             if ours:
@@ -154,7 +154,7 @@ class Claims:
     async def count_waiting(self, most: int) -> int:
         """Returns how many domains could be leased now, up to about `most`."""
 
-        async def once(conn: Any) -> int:
+        async def once(conn: Connection) -> int:
             await domains.wake_due(conn, self._run)
             limit = self._spec.max_pages_per_domain
             return await domains.count_waiting(
@@ -174,7 +174,7 @@ class Claims:
         )
 
 
-async def give_back(conn: Any, domain_ids: Sequence[int]) -> bool:
+async def give_back(conn: Connection, domain_ids: Sequence[int]) -> bool:
     """Tasks of these domains that were taken and not visited are free again and count for no limit; False if none."""
     freed = await frontier.free_tasks(conn, domain_ids)
     await domains.return_claims(conn, freed)
@@ -183,7 +183,7 @@ async def give_back(conn: Any, domain_ids: Sequence[int]) -> bool:
     return bool(freed)
 
 
-async def with_bodies(conn: Any, targets: Sequence[Target], keeping: Collection[int]) -> list[Target]:
+async def with_bodies(conn: Connection, targets: Sequence[Target], keeping: Collection[int]) -> list[Target]:
     """Revisits in these domains know the body of the visit before. Without one the whole page is asked for: an answer
     that nothing has changed would leave it without a body for ever."""
     again = [target for target in targets if target.past is not None and target.domain_id in keeping]

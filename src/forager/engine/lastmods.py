@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.engine.domain_queues import DomainQueues
 from forager.engine.transaction_retry import in_transaction
@@ -47,7 +48,7 @@ async def apply_lastmods(
     """One domain after the other, each under its lease."""
     for token, claimed in claims.items():
 
-        async def once(conn: Any, token: tuple[int, int] = token, claimed: Any = claimed) -> int:
+        async def once(conn: Connection, token: tuple[int, int] = token, claimed: Any = claimed) -> int:
             if token not in await domains.hold_leases(conn, {token}, worker=worker):
                 return 0
             made, true = await domains.lastmods_of(conn, token[0])

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.errors import VisitError
 from forager.proxies.models import Proxy, ProxyUse
 
@@ -40,7 +41,7 @@ class ProxyPool(Protocol):
 class ProxyPools(Protocol):
     """The pools of all domains of a worker."""
 
-    async def open(self, conn: Any, domain_ids: Sequence[int]) -> Mapping[int, ProxyPool]:
+    async def open(self, conn: Connection, domain_ids: Sequence[int]) -> Mapping[int, ProxyPool]:
         """Returns the pools of domains that are leased by this transaction."""
 
     async def refresh(self, database: Database, held: Mapping[int, ProxyPool | None]) -> Mapping[int, ProxyPool]:

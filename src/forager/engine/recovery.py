@@ -1,8 +1,8 @@
 """What a kill leaves behind is put right before anything else: dead workers buried, their domains claimable again."""
 
 from pathlib import Path
-from typing import Any
 
+from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.engine.claims import give_back
 from forager.engine.crash_marker import pop_crash_marker
@@ -12,7 +12,7 @@ from forager.stats import store as stats
 from forager.stats.processes import get_host_key, is_alive
 
 
-async def recover(conn: Any, *, dead_after_s: float, delay_s: float, notes: Path | None = None) -> list[str]:
+async def recover(conn: Connection, *, dead_after_s: float, delay_s: float, notes: Path | None = None) -> list[str]:
     """Names of the domains that were taken from the dead. Idempotent; any process may run it at any time.
 
     When the dead asked last nobody knows: their successor waits `delay_s`, the pace of its own run, before it asks.
@@ -31,7 +31,7 @@ async def recover(conn: Any, *, dead_after_s: float, delay_s: float, notes: Path
     return freed
 
 
-async def reclaim(conn: Any, *, lease_s: float, dead_after_s: float, delay_s: float) -> list[str]:
+async def reclaim(conn: Connection, *, lease_s: float, dead_after_s: float, delay_s: float) -> list[str]:
     """Frees the leases of silent workers and returns their domains; each worker does it every second, so that a lost
     machine's domains are claimed again as soon as its leases are over, whether or not a scheduler runs."""
     host = get_host_key()
@@ -44,12 +44,14 @@ async def reclaim(conn: Any, *, lease_s: float, dead_after_s: float, delay_s: fl
     return freed
 
 
-async def _mark_dead(conn: Any, dead_after_s: float) -> None:
+async def _mark_dead(conn: Connection, dead_after_s: float) -> None:
     if buried := await stats.mark_stale_dead(conn, silent_s=dead_after_s, host=get_host_key()):
         log().info("workers of another machine are silent", action="worker.buried", workers=buried)
 
 
-async def free_lost(conn: Any, *, dead_after_s: float, delay_s: float, strays_of: int | None = None) -> list[str]:
+async def free_lost(
+    conn: Connection, *, dead_after_s: float, delay_s: float, strays_of: int | None = None
+) -> list[str]:
     """Leases of the dead and silent end, and what they had taken and not visited goes back to its runs."""
     freed = await domains.free_lost_leases(conn, dead_after_s=dead_after_s, delay_s=delay_s, strays_of=strays_of)
     if freed:

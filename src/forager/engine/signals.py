@@ -7,9 +7,9 @@ after its parsing. A visit that was finished already is recorded; if it was canc
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.domains import tasks as switches
 from forager.engine.abandoned_tasks import AbandonedTasks
@@ -25,7 +25,7 @@ EVERY_S = 1.0
 Tokens = list[tuple[int, int]]
 
 
-async def prune(conn: Any) -> None:
+async def prune(conn: Connection) -> None:
     """Calls nobody will hear: their workers are gone."""
     await tasks.delete_stale_signals(conn)
 
@@ -66,7 +66,7 @@ class TaskSignals:
     async def _write(self, abandoned: Sequence[tuple[DomainQueue, CancelledTask]]) -> None:
         worker = self._queues.worker_id
 
-        async def once(conn: Any) -> bool:
+        async def once(conn: Connection) -> bool:
             held = await domains.hold_leases(conn, [queue.lease.token for queue, _ in abandoned], worker=worker)
             ours = [task for queue, task in abandoned if queue.lease.token in held]
             freed = await tasks.release_tasks(conn, worker, ours) if ours else []
@@ -80,7 +80,7 @@ class TaskSignals:
         for queue, task in abandoned:
             queue.remove_cancelled(task.task_id)
 
-    async def _read(self, conn: Any) -> tuple[list[Call], Tokens]:
+    async def _read(self, conn: Connection) -> tuple[list[Call], Tokens]:
         worker = self._queues.worker_id
         self.is_sent_away = await stats.is_draining(conn, worker)
         return await tasks.poll_signals(conn, worker), await switches.switched_off(conn, worker)

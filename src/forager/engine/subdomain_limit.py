@@ -7,8 +7,8 @@ the registrable domain itself are always taken. Asks the database only when a su
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
-from typing import Any
 
+from forager.db.types import Connection
 from forager.domains import traps
 from forager.domains.traps import SUBDOMAINS
 from forager.frontier.models import Outcome
@@ -20,7 +20,7 @@ class SubdomainLimit:
     def __init__(self, most: int) -> None:
         self._most = most
 
-    async def admit(self, conn: Any, strangers: Mapping[str, str]) -> dict[str, str]:
+    async def admit(self, conn: Connection, strangers: Mapping[str, str]) -> dict[str, str]:
         """Of domains met for the first time (name → origin), those that are taken."""
         parents = {name: registrable(name) for name in strangers}
         below = {parent for name, parent in parents.items() if name != parent}
@@ -35,7 +35,7 @@ class SubdomainLimit:
                 known[parent] += 1
         return taken
 
-    async def note(self, conn: Any, refused: Iterable[Discovery]) -> None:
+    async def note(self, conn: Connection, refused: Iterable[Discovery]) -> None:
         met: dict[str, tuple[int, str]] = {}
         for link in refused:
             parent = registrable(link.domain)

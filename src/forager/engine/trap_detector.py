@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
 
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.domains import traps as domain_traps
 from forager.domains.models import Trap
@@ -161,7 +161,7 @@ def _can_be_older(asked_at: datetime, trap: Trap) -> bool:
 
 
 async def _keep(
-    suspicions: Sequence[tuple[int, TrapCandidate]], tokens: set[tuple[int, int]], worker: int, conn: Any
+    suspicions: Sequence[tuple[int, TrapCandidate]], tokens: set[tuple[int, int]], worker: int, conn: Connection
 ) -> list[Trap]:
     """Of domains that are still ours, the last word on each template. Answers the traps that are new."""
     held = {domain for domain, _ in await domains.hold_leases(conn, tokens, worker=worker)}
@@ -174,7 +174,7 @@ async def _keep(
     return traps
 
 
-async def shut(conn: Any, traps: Iterable[Trap]) -> None:
+async def shut(conn: Connection, traps: Iterable[Trap]) -> None:
     """Pages of these traps that nobody visited yet are left out. The caller holds their domains."""
     shut = [trap for trap in traps if trap.blocks_links and trap.has_pattern]
     patterns = [(trap.id, trap.domain_id, pattern_of(trap.template)) for trap in shut]

@@ -12,10 +12,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from forager import clock
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.dispatch.inbox import MessageInbox, MessageReply
 from forager.domains import store as domains
 from forager.domains.store import LeaseRenewal
@@ -196,7 +196,7 @@ class Worker:
     async def _register(self) -> None:
         pid = os.getpid()
 
-        async def once(conn: Any) -> int:
+        async def once(conn: Connection) -> int:
             return await stats.add_worker(
                 conn,
                 self._config.run.run,
@@ -289,7 +289,7 @@ class Worker:
             self._claim_at = 0.0
             self._queues.wake()
 
-    async def _write_heartbeat(self, conn: Any) -> bool:
+    async def _write_heartbeat(self, conn: Connection) -> bool:
         """Writes the heartbeat, and why we are paused if we are."""
         pause = self._pauses.current
         is_alive = await stats.heartbeat(conn, self._id, pause)
@@ -314,12 +314,14 @@ class Worker:
         if waits:
             await in_transaction(self._database, lambda conn: domains.note_waits(conn, waits, worker=self._id))
 
-    async def _end(self, conn: Any) -> None:
+    async def _end(self, conn: Connection) -> None:
         await series.add(conn, self._id, self._leases.tally)
         await stats.end_worker(conn, self._id)
         await signals.prune(conn)
 
-    async def _send_heartbeat(self, conn: Any, told: CounterMap) -> tuple[bool, dict[tuple[int, int], LeaseRenewal]]:
+    async def _send_heartbeat(
+        self, conn: Connection, told: CounterMap
+    ) -> tuple[bool, dict[tuple[int, int], LeaseRenewal]]:
         is_alive = await self._write_heartbeat(conn)
         await series.add(conn, self._id, told)
         return is_alive, await domains.renew_leases(conn, worker=self._id, lease_s=self._config.lease.lease_s)
@@ -330,7 +332,7 @@ class Worker:
         if growing is None:
             return
 
-        async def once(conn: Any) -> tuple[int, list[str]]:
+        async def once(conn: Connection) -> tuple[int, list[str]]:
             found = [row async for row in domains.stream_known_names(conn, growing.up_to)]
             return (found[-1][0] if found else growing.up_to), [name for _, name in found]
 
@@ -338,7 +340,7 @@ class Worker:
         self._selector.extend_scope(names)
 
     async def _read_clock(self) -> None:
-        async def once(conn: Any) -> None:
+        async def once(conn: Connection) -> None:
             asked_at = clock.monotonic()
             now = await stats.read_clock(conn)
             self._clock.update(now, asked_at=asked_at, answered_at=clock.monotonic())
@@ -394,7 +396,7 @@ class Worker:
             return False
         return not is_held and (wait_s is None or wait_s > self._config.pacing.longest_wait_s)
 
-    async def _free_lost(self, conn: Any, strays_of: int | None = None) -> None:
+    async def _free_lost(self, conn: Connection, strays_of: int | None = None) -> None:
         config = self._config
         await free_lost(
             conn, dead_after_s=config.lease.dead_after_s, delay_s=config.pacing.delay_s, strays_of=strays_of

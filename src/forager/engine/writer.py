@@ -9,10 +9,10 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 from forager import clock
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.domains import images as domain_images
 from forager.domains import store as domains
 from forager.domains.store import RobotsCopy, Visits
@@ -153,7 +153,7 @@ class Writer:
         if unknown:
             nearer = dict(learned.nearer)
 
-            async def once(conn: Any) -> EnqueueResult:
+            async def once(conn: Connection) -> EnqueueResult:
                 attempt = EnqueueResult(dict(learned.page_ids), nearer=dict(nearer), fresh=list(learned.fresh))
                 await self._share_pages(conn)
                 await enqueue(conn, attempt, unknown, self._find_or_add_domains)
@@ -172,7 +172,7 @@ class Writer:
         learned.era = era
         return learned
 
-    async def _share_pages(self, conn: Any) -> str | None:
+    async def _share_pages(self, conn: Connection) -> str | None:
         """Returns the era. From here to the end of the transaction no page and no domain is deleted; ids of domains are
         looked up anew where some may have been."""
         era = await eras.share(conn)
@@ -191,16 +191,16 @@ class Writer:
             self._known.add_entries(entries)
             await asyncio.sleep(0)  # many portions take a while, above all where nothing was compiled
 
-    async def _make_pages(self, conn: Any, page_ids: Sequence[int]) -> None:
+    async def _make_pages(self, conn: Connection, page_ids: Sequence[int]) -> None:
         """Links lead to what was known as images only."""
         await domain_images.count_converted(conn, await make_pages(conn, page_ids))
 
-    async def _update_depths(self, conn: Any, nearer: dict[int, int]) -> None:
+    async def _update_depths(self, conn: Connection, nearer: dict[int, int]) -> None:
         woken = await frontier.update_depths(conn, nearer)
         if woken:
             await domains.wake(conn, sorted(woken))
 
-    async def _find_or_add_domains(self, conn: Any, bases: Mapping[str, str]) -> Mapping[str, int]:
+    async def _find_or_add_domains(self, conn: Connection, bases: Mapping[str, str]) -> Mapping[str, int]:
         """Ids by name. Only what another transaction committed is remembered: ours may still be rolled back."""
         missing = [name for name in bases if name not in self._domain_ids]
         if not missing:
@@ -219,7 +219,7 @@ class Writer:
     # record --------------------------------------------------------------------------------------------------------
 
     async def record_batch(
-        self, conn: Any, draft: Draft, robots: Sequence[RobotsCopy] = ()
+        self, conn: Connection, draft: Draft, robots: Sequence[RobotsCopy] = ()
     ) -> dict[tuple[int, int], bool]:
         """Closes tasks with all that depends on them; returns the leases that are still ours, and whether their domains
         may be crawled on."""
@@ -249,7 +249,7 @@ class Writer:
             await part.record_last(conn, done)
         return held
 
-    async def _close_paused(self, conn: Any, finished: Sequence[Outcome]) -> set[int]:
+    async def _close_paused(self, conn: Connection, finished: Sequence[Outcome]) -> set[int]:
         """Visits that were finished when somebody paused them are kept; what was cancelled stays so."""
         up = await tasks.resume_finished(conn, self._queues.worker_id, [outcome.target.task_id for outcome in finished])
         ours = [outcome for outcome in finished if outcome.target.task_id in up]
@@ -265,7 +265,9 @@ class Writer:
                 again[outcome.target.task_id] = wait_s
         return again
 
-    async def _record_pages(self, conn: Any, done: Sequence[Outcome], draft: Draft, again: Mapping[int, float]) -> None:
+    async def _record_pages(
+        self, conn: Connection, done: Sequence[Outcome], draft: Draft, again: Mapping[int, float]
+    ) -> None:
         page_ids = draft.learned.page_ids
         read = [outcome for outcome in done if outcome.reading is not None]
         keywords = [keywords_of(outcome.reading) for outcome in read if outcome.reading]
@@ -286,7 +288,7 @@ class Writer:
         await frontier.add_revisits(conn, again)
         await frontier.add_errors(conn, done)
 
-    async def _record_links(self, conn: Any, outcomes: Sequence[Outcome], page_ids: dict[bytes, int]) -> None:
+    async def _record_links(self, conn: Connection, outcomes: Sequence[Outcome], page_ids: dict[bytes, int]) -> None:
         """What a lease says spares the work; the database has the last word, as an operator may have spoken since."""
         silent = {o.target.domain_id for o in outcomes if not self._stores_links(o.target.domain_id)}
         if silent:
@@ -302,7 +304,7 @@ class Writer:
 
     async def _count(
         self,
-        conn: Any,
+        conn: Connection,
         done: Sequence[Outcome],
         learned: EnqueueResult,
         again: Mapping[int, float],
@@ -325,7 +327,7 @@ class Writer:
         await series.add(conn, self._queues.worker_id, counted)
 
 
-async def without_deleted(conn: Any, draft: Draft) -> Sequence[Outcome]:
+async def without_deleted(conn: Connection, draft: Draft) -> Sequence[Outcome]:
     """Pages were deleted since these outcomes were enqueued: returns the outcomes without links to pages that are gone,
     which count as dropped, and without what features found gone. So it would be had they been recorded before."""
     page_ids = draft.learned.page_ids

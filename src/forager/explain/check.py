@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import asyncpg
 from pydantic import with_config
 
 from forager.db import statements
 from forager.db.damage import find_corruption
+from forager.db.query import fetch_one
 from forager.db.rows import RECORD
+from forager.db.types import Connection
 from forager.domains.status import MOVES
 from forager.explain import check_archive as check_cold
 from forager.explain import check_bodies
@@ -170,7 +171,7 @@ def with_repair(finding: Finding) -> Finding:
 
 
 async def check(
-    connection: Any, place: Location | None = None, cold: Path | None = None, copies: BucketFolder | None = None
+    connection: Connection, place: Location | None = None, cold: Path | None = None, copies: BucketFolder | None = None
 ) -> list[PromiseResult]:
     """All promises. The caller opens the one read-only snapshot that makes this right during a crawl. With the place
     bodies are in, and the folder of cold files, their files are looked for too."""
@@ -188,7 +189,7 @@ async def check(
     ]
 
 
-async def look_at_files(connection: Any, place: Location) -> tuple[Finding, Finding]:
+async def look_at_files(connection: Connection, place: Location) -> tuple[Finding, Finding]:
     """Whether the files of bodies and images are there, and whether they can be read."""
     files = await check_bodies.find_missing(connection, place)
     examples = tuple(files.missing[:MOST_EXAMPLES])
@@ -205,24 +206,24 @@ def readable(looked_at: int, unreadable: Sequence[str]) -> Finding:
     return with_repair(Finding(name, purpose, looked_at, "stored_files", len(unreadable), examples))
 
 
-async def _look_at_cold(connection: Any, cold: Path, copies: BucketFolder | None) -> tuple[Finding, ...]:
+async def _look_at_cold(connection: Connection, cold: Path, copies: BucketFolder | None) -> tuple[Finding, ...]:
     looked_at, missing = await check_cold.find_missing(connection, cold, copies)
     examples = tuple(missing[:MOST_EXAMPLES])
     found = Finding(check_cold.NAME, check_cold.PURPOSE, looked_at, "cold_files", len(missing), examples)
     return (with_repair(found),)
 
 
-async def _sizes(connection: Any) -> Mapping[str, int]:
+async def _sizes(connection: Connection) -> Mapping[str, int]:
     try:
         async with connection.transaction():
-            return dict(await connection.fetchrow(POPULATION.sql))
+            return dict(await fetch_one(connection, POPULATION.sql))
     except asyncpg.PostgresError as error:
         if find_corruption(error) is None:
             raise
         return {}
 
 
-async def _look(connection: Any, name: str, things: str, sizes: Mapping[str, int]) -> Finding:
+async def _look(connection: Connection, name: str, things: str, sizes: Mapping[str, int]) -> Finding:
     """What one statement finds. That the server itself finds its files damaged is a finding, and the others go on."""
     try:
         async with connection.transaction():
@@ -236,7 +237,7 @@ async def _look(connection: Any, name: str, things: str, sizes: Mapping[str, int
     return with_repair(found)
 
 
-async def _run_check(connection: Any, name: str, things: str, sizes: Mapping[str, int]) -> Finding:
+async def _run_check(connection: Connection, name: str, things: str, sizes: Mapping[str, int]) -> Finding:
     if name == "pace":
         return await _check_delays(connection, things)
     statement = STATEMENTS[name]
@@ -246,7 +247,7 @@ async def _run_check(connection: Any, name: str, things: str, sizes: Mapping[str
     return Finding(name, statement.purpose, looked_at, things, broken, tuple(row["example"] for row in rows))
 
 
-async def _check_delays(connection: Any, things: str) -> Finding:
+async def _check_delays(connection: Connection, things: str) -> Finding:
     """As the audit does it: what has no evidence, or no pace, is not counted as looked at."""
     proof = await audit.audit_delays(connection)
     return Finding(

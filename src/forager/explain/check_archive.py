@@ -3,8 +3,8 @@ verify` reads."""
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
+from forager.db.types import Connection
 from forager.frontier import history
 from forager.retention import minute_archive as cold_stats
 from forager.retention.archive_upload import READABLE
@@ -15,7 +15,7 @@ NAME = "cold_files"
 PURPOSE = "Every cold file that visits or minutes moved to is there, and as large as it was when it was verified."
 
 
-async def find_missing(conn: Any, folder: Path, copies: BucketFolder | None = None) -> tuple[int, list[str]]:
+async def find_missing(conn: Connection, folder: Path, copies: BucketFolder | None = None) -> tuple[int, list[str]]:
     """How many files were looked at, and which are missing or another size, in words. What has its copy in the bucket
     is not missing: it can be brought back from there."""
     slices = {each.file: each.stored_bytes for each in await history.list_parts(conn) if each.status in READABLE}

@@ -5,8 +5,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
+from forager.db.types import Connection
 from forager.errors import StoreError
 from forager.images.retention import stored_files
 from forager.storage import store as bodies
@@ -51,7 +51,7 @@ def format_read_error(error: StoreError) -> str:
     return f"could not be read: {error}"
 
 
-async def find_missing(conn: Any, place: Location) -> Files:
+async def find_missing(conn: Connection, place: Location) -> Files:
     """Which files are missing, too short, or cannot be read."""
     ends = await bodies.ends_of_archives(conn)
     files = Files()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection, Row
 from forager.errors import StoreError
 from forager.explain.check_bodies import NOT_TOLD, PROVEN, format_read_error
 from forager.storage import snapshot, warc_record
@@ -42,7 +43,7 @@ class Content:
     """Refs of damaged bodies."""
     images: list[int] = field(default_factory=list)
 
-    def add(self, kind: str, row: Any, error: StoreError) -> None:
+    def add(self, kind: str, row: Row, error: StoreError) -> None:
         if error.reason not in PROVEN:
             self.unreadable.append(format_read_error(error))
             return
@@ -56,7 +57,7 @@ class Content:
             self.names.append(row["ref"])
 
 
-async def read_all(conn: Any, place: Location) -> Content:
+async def read_all(conn: Connection, place: Location) -> Content:
     """Everything that has to be in the store, read once. The connection is in no transaction: reading takes hours, and
     what is deleted meanwhile, as it should be, is no damage."""
     content = Content()
@@ -77,28 +78,30 @@ async def verify_bodies(place: Location, refs: Sequence[str]) -> list[str]:
     return [row["ref"] for row, error in bad if error.reason in PROVEN]
 
 
-async def verify_images(conn: Any, place: Location, images: Sequence[int]) -> list[int]:
+async def verify_images(conn: Connection, place: Location, images: Sequence[int]) -> list[int]:
     """Which of these images are proven to be missing or damaged, now that they are looked at again."""
     rows = await conn.fetch(SQL["still_image"], images)
     with ThreadPoolExecutor(READERS) as threads:
         return [row["key"] for row, error in await _look_at(threads, place, rows) if error.reason in PROVEN]
 
 
-async def _batches(conn: Any, kind: str) -> Any:
+async def _batches(conn: Connection, kind: str) -> Any:
     after = FIRST[kind]
     while rows := await conn.fetch(SQL[f"every_{kind}"], after, AT_ONCE):
         after = rows[-1]["key"]
         yield rows
 
 
-async def _look_at(threads: ThreadPoolExecutor, place: Location, rows: Sequence[Any]) -> list[tuple[Any, StoreError]]:
+async def _look_at(
+    threads: ThreadPoolExecutor, place: Location, rows: Sequence[Row | Mapping[str, Any]]
+) -> list[tuple[Any, StoreError]]:
     """Rows whose files are not what they should be, each with what is wrong."""
     errors = await asyncio.to_thread(lambda: list(threads.map(lambda row: _find_error(place, row), rows)))
     return [(row, error) for row, error in zip(rows, errors, strict=True) if error is not None]
 
 
 async def _confirm(
-    threads: ThreadPoolExecutor, conn: Any, place: Location, kind: str, suspects: Sequence[Any]
+    threads: ThreadPoolExecutor, conn: Connection, place: Location, kind: str, suspects: Sequence[Any]
 ) -> list[tuple[Any, StoreError]]:
     """Those that still have to be there, looked at once more, and asked for once more: retention or a purge may have
     deleted one while it was read."""
@@ -109,12 +112,12 @@ async def _confirm(
     return [(row, error) for row, error in found if left.get(row["key"]) == row["ref"]]
 
 
-async def _still(conn: Any, kind: str, rows: Sequence[Any]) -> Sequence[Any]:
+async def _still(conn: Connection, kind: str, rows: Sequence[Row]) -> Sequence[Any]:
     found: Sequence[Any] = await conn.fetch(SQL[f"still_{kind}"], [row["key"] for row in rows])
     return found
 
 
-def _find_error(place: Location, row: Any) -> StoreError | None:
+def _find_error(place: Location, row: Row | Mapping[str, Any]) -> StoreError | None:
     """What is wrong with a body or an image. A store that does not answer says nothing about it."""
     try:
         if row["content_hash"] is not None:
@@ -153,6 +156,6 @@ def _bytes(place: Location, ref: WarcRef) -> bytes:
         return place.get(ref.key + OPEN, ref.offset, ref.length)
 
 
-def _verify_image(place: Location, row: Any) -> None:
+def _verify_image(place: Location, row: Row | Mapping[str, Any]) -> None:
     if hashlib.sha256(place.get(row["ref"])).digest() != row["content_hash"]:
         raise StoreError("the image is damaged: it is not what its checksum says.", "damaged")

@@ -8,6 +8,7 @@ from typing import Any
 
 from forager.db import statements
 from forager.db.rows import Row
+from forager.db.types import Connection, Pool
 from forager.errors import ConflictError
 from forager.explain.check import PROMISES, PromiseResult
 
@@ -19,7 +20,7 @@ KEPT = 20
 TOTAL = sum(len(promise.statements) for promise in PROMISES) + 1
 
 
-async def begin(conn: Any, *, by: str, has_files: bool, is_deep: bool = False) -> Row:
+async def begin(conn: Connection, *, by: str, has_files: bool, is_deep: bool = False) -> Row:
     """Needs a transaction. One check is under way at a time, in whichever process."""
     await conn.execute(SQL["take_turn"])
     row = await conn.fetchrow(SQL["begin"], by, has_files, TOTAL, SILENT_S, is_deep)
@@ -29,15 +30,17 @@ async def begin(conn: Any, *, by: str, has_files: bool, is_deep: bool = False) -
     return _job(row)
 
 
-async def update_progress(conn: Any, check_id: int, done: int) -> None:
+async def update_progress(conn: Connection, check_id: int, done: int) -> None:
     await conn.execute(SQL["beat"], check_id, done)
 
 
-async def finish(conn: Any, check_id: int, done: int, *, error: str | None = None, result: Row | None = None) -> None:
+async def finish(
+    conn: Connection, check_id: int, done: int, *, error: str | None = None, result: Row | None = None
+) -> None:
     await conn.execute(SQL["finish"], check_id, done, error, json.dumps(result) if result is not None else None)
 
 
-async def newest(conn: Any) -> Row | None:
+async def newest(conn: Connection) -> Row | None:
     row = await conn.fetchrow(SQL["newest"], SILENT_S)
     return _job(row) if row is not None else None
 
@@ -77,7 +80,7 @@ class Progress:
 class CountedPool:
     """A pool whose connections count what they are asked."""
 
-    def __init__(self, pool: Any, progress: Progress) -> None:
+    def __init__(self, pool: Pool, progress: Progress) -> None:
         self._pool = pool
         self._progress = progress
 
@@ -88,7 +91,7 @@ class CountedPool:
 
 
 class _Counted:
-    def __init__(self, conn: Any, progress: Progress) -> None:
+    def __init__(self, conn: Connection, progress: Progress) -> None:
         self._conn = conn
         self._progress = progress
 

@@ -17,6 +17,7 @@ from forager import clock
 from forager.db import catalog
 from forager.db.catalog import SchemaMismatch
 from forager.db.damage import find_corruption
+from forager.db.types import Connection, Pool
 from forager.explain import check_content
 from forager.explain.check import (
     MOST_EXAMPLES,
@@ -110,12 +111,12 @@ class Deep:
 
 
 @asynccontextmanager
-async def _snapshot(pool: Any) -> AsyncIterator[Any]:
+async def _snapshot(pool: Pool) -> AsyncIterator[Any]:
     async with pool.acquire() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
         yield conn
 
 
-async def check_deep(pool: Any, order: DeepOrder) -> Deep:
+async def check_deep(pool: Pool, order: DeepOrder) -> Deep:
     """All promises of `check`, and what only reading everything can tell."""
     began_at = clock.now()
     schema = None
@@ -144,7 +145,7 @@ def _schema(compared: tuple[int, list[SchemaMismatch]] | None) -> Finding:
     return with_repair(Finding("schema", sentence, parts, "parts", len(faults), examples))
 
 
-async def _query_all(conn: Any, order: DeepOrder, found: dict[int, list[Finding]]) -> None:
+async def _query_all(conn: Connection, order: DeepOrder, found: dict[int, list[Finding]]) -> None:
     sizes = await _guarded(conn, lambda: conn.fetchrow(POPULATION.sql))
     arguments = {"robots_on_record": (order.robots_retention_s,), "jobs_on_record": (list(order.jobs),)}
     for number, names in LOOKED_AT.items():
@@ -160,7 +161,7 @@ async def _query_all(conn: Any, order: DeepOrder, found: dict[int, list[Finding]
             found[number].append(with_repair(Finding(name, statement.purpose, looked_at, things, broken, examples)))
 
 
-async def _guarded(conn: Any, ask: Callable[[], Any]) -> Any:
+async def _guarded(conn: Connection, ask: Callable[[], Any]) -> Any:
     """What was asked, or what is damaged, in words."""
     try:
         async with conn.transaction():
@@ -171,7 +172,7 @@ async def _guarded(conn: Any, ask: Callable[[], Any]) -> Any:
         return damage
 
 
-async def _check_digests(conn: Any, found: dict[int, list[Finding]]) -> None:
+async def _check_digests(conn: Connection, found: dict[int, list[Finding]]) -> None:
     counted = await _guarded(conn, lambda: seals.count(conn))
     if isinstance(counted, str):
         return
@@ -206,7 +207,7 @@ def _all_readable(quick: Finding, content: check_content.Content) -> Finding:
 
 
 async def _look_at_content(
-    conn: Any, order: DeepOrder, found: dict[int, list[Finding]]
+    conn: Connection, order: DeepOrder, found: dict[int, list[Finding]]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     damaged: tuple[str, ...] = ()
     images: tuple[int, ...] = ()

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.domains.lookup import known_name
 from forager.robots import rules as robots
@@ -107,7 +108,7 @@ class Audit:
 
 
 async def audit_politeness(
-    connection: Any, *, agent: str, domain: str | None = None, since: datetime | None = None
+    connection: Connection, *, agent: str, domain: str | None = None, since: datetime | None = None
 ) -> Audit:
     """The whole history, or that of one domain, or of some time. Needs an open transaction, as every cursor does."""
     name = await known_name(connection, domain)
@@ -122,7 +123,9 @@ async def audit_politeness(
     )
 
 
-async def audit_delays(connection: Any, domain_id: int | None = None, since: datetime | None = None) -> DelayAudit:
+async def audit_delays(
+    connection: Connection, domain_id: int | None = None, since: datetime | None = None
+) -> DelayAudit:
     """One pass over all requests; a second one only to name those that came too early."""
     rows = await connection.fetch(SQL["pace"], domain_id, since, CLOCK_TOLERANCE_MS)
     classes = tuple(
@@ -137,7 +140,7 @@ async def audit_delays(connection: Any, domain_id: int | None = None, since: dat
 
 
 async def audit_robots(
-    connection: Any, agent: str, domain_id: int | None = None, since: datetime | None = None
+    connection: Connection, agent: str, domain_id: int | None = None, since: datetime | None = None
 ) -> RobotsAudit:
     """Streamed: some origins at a time, their visits through a cursor; memory stays the same for any history."""
     origins = visits = forbidden = 0

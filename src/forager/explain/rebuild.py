@@ -7,8 +7,8 @@ workers, so it does not fight a running crawl. A merge moves rows between domain
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from forager.db.types import Connection, Pool
 from forager.domains import admin, repair
 from forager.domains.cooldown import sign_moves
 from forager.domains.repair import CorrectedValue, Named
@@ -46,7 +46,7 @@ class Merged:
     pages_twice: int = 0
 
 
-async def rebuild(pool: Any, *, by: str, refresh_every_s: float | None, refused_rest_s: float) -> RebuildResult:
+async def rebuild(pool: Pool, *, by: str, refresh_every_s: float | None, refused_rest_s: float) -> RebuildResult:
     """Every counter from pages and tasks; a state only where it cannot be true."""
     done = RebuildResult()
     after_id = 0
@@ -67,7 +67,7 @@ async def rebuild(pool: Any, *, by: str, refresh_every_s: float | None, refused_
 
 
 async def merge(
-    pool: Any, *, by: str, dead_after_s: float, refresh_every_s: float | None, refused_rest_s: float, is_trial: bool
+    pool: Pool, *, by: str, dead_after_s: float, refresh_every_s: float | None, refused_rest_s: float, is_trial: bool
 ) -> list[Merged]:
     """Domains whose names are the same name become one, misspelled ones are renamed. A trial only says which."""
     async with pool.acquire() as conn:
@@ -88,7 +88,7 @@ async def merge(
         return merged
 
 
-async def find_bad_names(conn: Any) -> dict[str, list[str]]:
+async def find_bad_names(conn: Connection) -> dict[str, list[str]]:
     """Right name → all names in use that mean it, where they are not just that one."""
     wrong: defaultdict[str, list[str]] = defaultdict(list)
     after_id = 0
@@ -110,7 +110,7 @@ def normalize_name(name: str, base_url: str) -> str:
         return name
 
 
-async def _merge(conn: Any, name: str, names: Sequence[str], *, by: str) -> Merged:
+async def _merge(conn: Connection, name: str, names: Sequence[str], *, by: str) -> Merged:
     rows = sorted(await repair.hold_for_merge(conn, names), key=lambda row: (row.first_seen_at, row.id))
     elder, others = rows[0], [row.id for row in rows[1:]]
     reason = _describe_merge(elder, rows[1:], name)

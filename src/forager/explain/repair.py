@@ -15,6 +15,7 @@ import asyncpg
 
 from forager.db import statements
 from forager.db.catalog import SchemaMismatch
+from forager.db.types import Connection, Pool
 from forager.errors import ForagerError
 from forager.explain import check_content
 from forager.explain import rebuild as repair
@@ -67,7 +68,7 @@ class RepairOrder:
 
 @dataclass(slots=True)
 class _Work:
-    pool: Any
+    pool: Pool
     deep: Deep
     order: RepairOrder
     mended: StepResult
@@ -89,7 +90,7 @@ def _step(finding: Finding) -> Step:
     return Step(finding, known.kind, known.sentence, known.actions)
 
 
-async def run_repair(pool: Any, deep: Deep, order: RepairOrder) -> list[StepResult]:
+async def run_repair(pool: Pool, deep: Deep, order: RepairOrder) -> list[StepResult]:
     """Every step of the plan; one that fails says why, and the others go on. Parts of the schema that rows stand
     against, such as a unique index, are tried again when the rows were put right."""
     left = [fault for fault in deep.faults if not await _make(pool, fault)]
@@ -107,7 +108,7 @@ async def run_repair(pool: Any, deep: Deep, order: RepairOrder) -> list[StepResu
     return done
 
 
-async def _make(pool: Any, fault: SchemaMismatch) -> bool:
+async def _make(pool: Pool, fault: SchemaMismatch) -> bool:
     try:
         await _run_all(pool, fault)
     except asyncpg.PostgresError:
@@ -115,13 +116,13 @@ async def _make(pool: Any, fault: SchemaMismatch) -> bool:
     return bool(fault.statements)
 
 
-async def _run_all(pool: Any, fault: SchemaMismatch) -> None:
+async def _run_all(pool: Pool, fault: SchemaMismatch) -> None:
     async with pool.acquire() as conn, conn.transaction():
         for statement in fault.statements:
             await conn.execute(statement)
 
 
-async def _finish_schema(pool: Any, left: Sequence[SchemaMismatch], done: Sequence[StepResult]) -> None:
+async def _finish_schema(pool: Pool, left: Sequence[SchemaMismatch], done: Sequence[StepResult]) -> None:
     troubles = []
     for fault in left:
         try:
@@ -145,7 +146,7 @@ async def _run_action(work: _Work, action: str) -> None:
         work.mended.changed += await _run(conn, action)
 
 
-async def _run(conn: Any, statement: str, *arguments: Any) -> int:
+async def _run(conn: Connection, statement: str, *arguments: Any) -> int:
     said = (await conn.execute(SQL[statement], *arguments)).split()
     return int(said[-1]) if said and said[-1].isdigit() else 0
 

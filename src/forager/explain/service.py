@@ -1,8 +1,7 @@
 """A check, or a repair, from Settings: what `forager check`, `forager repair` and the API call."""
 
-from typing import Any
-
 from forager.config.settings import Settings
+from forager.db.types import Pool
 from forager.dispatch.jobs import DispatchJob
 from forager.explain.check import PromiseResult, check
 from forager.explain.deep_check import Deep, DeepOrder, check_deep
@@ -17,7 +16,7 @@ SOMETIMES = frozenset({DispatchJob.name, SearchServerJob.name})
 JOBS = tuple(sorted({job.name for job in ALL_JOBS} - SOMETIMES))
 
 
-async def look(pool: Any, settings: Settings, *, deep: bool = False) -> list[PromiseResult]:
+async def look(pool: Pool, settings: Settings, *, deep: bool = False) -> list[PromiseResult]:
     """All promises, in one snapshot; with `deep` also what only reading everything can tell."""
     if deep:
         return (await run_deep_check(pool, settings)).verdicts
@@ -25,7 +24,7 @@ async def look(pool: Any, settings: Settings, *, deep: bool = False) -> list[Pro
         return await check(conn, get_location(settings), cold_folder(settings), get_cold_bucket(settings))
 
 
-async def run_deep_check(pool: Any, settings: Settings) -> Deep:
+async def run_deep_check(pool: Pool, settings: Settings) -> Deep:
     """A deep check, with what a repair needs of it."""
     order = DeepOrder(
         get_location(settings),
@@ -37,7 +36,7 @@ async def run_deep_check(pool: Any, settings: Settings) -> Deep:
     return await check_deep(pool, order)
 
 
-async def repair_database(pool: Any, settings: Settings, found: Deep, *, by: str) -> list[StepResult]:
+async def repair_database(pool: Pool, settings: Settings, found: Deep, *, by: str) -> list[StepResult]:
     """Carries out the plan for what a deep check found."""
     refresh_s = settings.refresh.interval if settings.refresh.enabled else None
     order = RepairOrder(by, refresh_s, settings.cooldown.forbidden, get_location(settings), JOBS)

@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.query import fetch_one
+from forager.db.types import Connection
 from forager.domains.traps import SUBDOMAINS
 from forager.errors import BadUrlError, UsageError
 from forager.explain import why_domain, why_page
@@ -45,7 +47,7 @@ class ParsedTarget(NamedTuple):
     is_page: bool
 
 
-async def explain(connection: Any, text: str, manners: FetchPolicy) -> ExplainResult:
+async def explain(connection: Connection, text: str, manners: FetchPolicy) -> ExplainResult:
     """The caller opens the one read-only snapshot that makes the answer whole."""
     asked = parse_query(text)
     domain, url = await _find(connection, asked, manners)
@@ -81,7 +83,7 @@ def parse_query(text: str) -> ParsedTarget:
     return ParsedTarget(urls, is_page=any(mark in word for mark in "/?#"))
 
 
-async def _find(connection: Any, asked: ParsedTarget, manners: FetchPolicy) -> tuple[DomainSnapshot | None, str]:
+async def _find(connection: Connection, asked: ParsedTarget, manners: FetchPolicy) -> tuple[DomainSnapshot | None, str]:
     """The reading whose page is known, else the one whose domain is, else the first."""
     found: list[tuple[DomainSnapshot, str]] = []
     for url in asked.urls:
@@ -94,7 +96,7 @@ async def _find(connection: Any, asked: ParsedTarget, manners: FetchPolicy) -> t
     return found[0] if found else (None, asked.urls[0])
 
 
-async def _read_domain(connection: Any, name: str, manners: FetchPolicy) -> DomainSnapshot | None:
+async def _read_domain(connection: Connection, name: str, manners: FetchPolicy) -> DomainSnapshot | None:
     row = await connection.fetchrow(SQL["domain"], name, manners.dead_after_s)
     if row is None:
         return None
@@ -109,7 +111,7 @@ async def _read_domain(connection: Any, name: str, manners: FetchPolicy) -> Doma
     )
 
 
-async def _read_page(connection: Any, url: str, domain: DomainSnapshot | None) -> PageSnapshot:
+async def _read_page(connection: Connection, url: str, domain: DomainSnapshot | None) -> PageSnapshot:
     name = domain_of(url)
     if domain is None:
         return PageSnapshot(url, name, None, traps=await connection.fetch(SQL["crowd"], registrable(name), SUBDOMAINS))
@@ -118,11 +120,11 @@ async def _read_page(connection: Any, url: str, domain: DomainSnapshot | None) -
     if row is None:
         cut = await connection.fetch(SQL["cut_pages"], domain.row["id"])
         return PageSnapshot(url, name, None, traps=traps, cut=cut)
-    place = await connection.fetchrow(SQL["place"], row["id"], *_reach(domain.spec))
+    place = await fetch_one(connection, SQL["place"], row["id"], *_reach(domain.spec))
     return PageSnapshot(url, name, row, under_way=place["under_way"], before=place["before"], traps=traps)
 
 
-async def _predict_domain(connection: Any, gates: tuple[Gate, ...], domain: DomainSnapshot | None) -> Prediction:
+async def _predict_domain(connection: Connection, gates: tuple[Gate, ...], domain: DomainSnapshot | None) -> Prediction:
     if domain is None:
         return never(gates[0])
     outlook = why_domain.predict(gates, domain)

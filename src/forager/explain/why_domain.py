@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from forager.db.types import Row
 from forager.engine.models import PauseReason, describe_pause
 from forager.explain.conditions import (
     FetchPolicy,
@@ -38,7 +39,7 @@ SOON_GIVEN_UP = frozenset({DomainFailure.UNREACHABLE, DomainFailure.RATE_LIMITED
 class DomainSnapshot:
     """What the database says of one domain, in one snapshot."""
 
-    row: Any
+    row: Row
     gates: Mapping[str, tuple[bool, datetime | None]]
     frontier: Any
     origins: Sequence[Any]

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from forager.db.types import Row
 from forager.errors import AddressBlockedError
 from forager.explain.conditions import (
     FetchPolicy,
@@ -44,7 +45,7 @@ class PageSnapshot:
 
     url: str
     domain: str
-    row: Any | None
+    row: Row | None
     under_way: int = 0
     """Visits of its domain that a worker has taken already."""
     before: int = 0
@@ -115,7 +116,7 @@ def _known_checks(page: PageSnapshot, domain: DomainSnapshot) -> tuple[Gate, ...
     return tuple(gate for gate in gates if gate is not None)
 
 
-def _depth(row: Any, spec: RunSpec | None) -> Gate:
+def _depth(row: Row, spec: RunSpec | None) -> Gate:
     if spec is None:
         return Gate("depth", None, f"{row['depth']}")
     deepest = claim_depth(spec)
@@ -126,7 +127,7 @@ def _depth(row: Any, spec: RunSpec | None) -> Gate:
     )
 
 
-def _status(page: PageSnapshot, row: Any, domain: DomainSnapshot) -> Gate:
+def _status(page: PageSnapshot, row: Row, domain: DomainSnapshot) -> Gate:
     status, has_task = row["status"], row["task_id"] is not None
     if trap := next((trap for trap in page.traps if trap["id"] == row["trap_id"]), None):
         return trap_gate("status", f"{status}:", page.domain, trap)
@@ -154,7 +155,7 @@ def _refresh_at(domain: DomainSnapshot) -> datetime | None:
     return at if revisit_at is None or at < revisit_at else None
 
 
-def _task(row: Any, domain: DomainSnapshot) -> Gate | None:
+def _task(row: Row, domain: DomainSnapshot) -> Gate | None:
     if row["task_id"] is None:
         return None
     name = f"task {row['task_id']}" + (f", try {row['retry_count'] + 1}" if row["retry_count"] else "")
@@ -170,7 +171,7 @@ def _task(row: Any, domain: DomainSnapshot) -> Gate | None:
     return Gate("task", True, f"{name}, due since {format_time(row['scheduled_for'], domain.now)}")
 
 
-def _paused(row: Any, name: str, now: datetime) -> Gate:
+def _paused(row: Row, name: str, now: datetime) -> Gate:
     """By a person, who is named; or until the task before it is done."""
     if row["is_waiting"]:
         state = row["depends_on_status"] or "gone"
@@ -184,7 +185,7 @@ def _paused(row: Any, name: str, now: datetime) -> Gate:
     return Gate("task", False, told, remedy=f"forager tasks resume {row['task_id']}")
 
 
-def _rank(row: Any) -> str:
+def _rank(row: Row) -> str:
     place = f"{row['priority']} (1 is first, 10 last): "
     if row["is_seed"]:
         return place + "a seed"
@@ -200,7 +201,7 @@ def _rank(row: Any) -> str:
     return place + kinds[row["priority"]]
 
 
-def _visit(row: Any, now: datetime) -> Gate:
+def _visit(row: Row, now: datetime) -> Gate:
     if row["visit_id"] is None:
         return Gate("last visit", None, "never")
     ending = " ".join(str(word) for word in (row["outcome"], row["status_code"], row["error_code"]) if word is not None)
@@ -208,7 +209,7 @@ def _visit(row: Any, now: datetime) -> Gate:
     return Gate("last visit", None, f"{format_time(row['completed_at'], now)}, task {row['visit_id']}: {ending}{told}")
 
 
-def _check_revisit(row: Any, domain: DomainSnapshot) -> Gate:
+def _check_revisit(row: Row, domain: DomainSnapshot) -> Gate:
     settled = domain.row
     own_s, domain_s = row["revisit_every_s"], settled["revisit_every_s"]
     changed = f"; {row['changes']:,} of {row['comparisons']:,} visits found it changed" if row["comparisons"] else ""

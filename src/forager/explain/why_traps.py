@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from forager import clock
+from forager.db.types import Row
 from forager.explain.conditions import Gate, crawl_command, domain_command
 from forager.links import templates, traps
 from forager.links.trap_descriptions import TRAP_WORDS
@@ -30,7 +31,7 @@ def link_gate(url: str, domain: str, known: Sequence[Any]) -> Gate:
     return Gate("link", True, "a link to it would be taken")
 
 
-def trap_gate(name: str, what: str, domain: str, row: Any) -> Gate:
+def trap_gate(name: str, what: str, domain: str, row: Row) -> Gate:
     words = TRAP_WORDS.get(row["rule"], row["rule"])
     sentence = f"{what} left out by trap {row['id']}, rule {row['rule']}: {words} at {row['template']}"
     return Gate(name, False, sentence, remedy=domain_command(domain, f"release {row['id']}"))

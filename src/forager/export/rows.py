@@ -11,6 +11,7 @@ from typing import Any, Literal, assert_never
 
 from forager.db import statements
 from forager.db.rows import Row
+from forager.db.types import Connection
 from forager.domains.lookup import known_name
 from forager.errors import UsageError
 from forager.frontier.details import unpack_items
@@ -76,7 +77,7 @@ class Filters:
 EVERYTHING = Filters()
 
 
-async def stream(connection: Any, kind: Kind, filters: Filters = EVERYTHING) -> AsyncIterator[Row]:
+async def stream(connection: Connection, kind: Kind, filters: Filters = EVERYTHING) -> AsyncIterator[Row]:
     """All rows of one kind that pass the filters. Needs an open transaction, as every cursor does."""
     arguments = await _arguments(connection, kind, filters)
     await prefer_first_rows(connection, filters)
@@ -90,27 +91,27 @@ async def stream(connection: Any, kind: Kind, filters: Filters = EVERYTHING) -> 
         yield row
 
 
-async def prefer_first_rows(connection: Any, filters: Filters) -> None:
+async def prefer_first_rows(connection: Connection, filters: Filters) -> None:
     """Of a whole table rows are read in their order; of a part of it, it is better to find them and to sort."""
     if filters == EVERYTHING:
         await connection.execute(SQL["stream_plans"])
 
 
-async def estimate(connection: Any, kind: Kind, filters: Filters = EVERYTHING) -> int:
+async def estimate(connection: Connection, kind: Kind, filters: Filters = EVERYTHING) -> int:
     """About how many rows there will be: what the planner thinks, which costs nothing."""
     arguments = await _arguments(connection, kind, filters)
     plan = await connection.fetchval("EXPLAIN (FORMAT JSON) " + statement_of(kind), *arguments)
     return int(json.loads(plan)[0]["Plan"]["Plan Rows"])
 
 
-async def column_types(connection: Any, kind: Kind) -> Mapping[str, str]:
+async def column_types(connection: Connection, kind: Kind) -> Mapping[str, str]:
     """Column → its type, as PostgreSQL names it, in their order."""
     prepared = await connection.prepare(statement_of(kind))
     types = {attribute.name: attribute.type.name for attribute in prepared.get_attributes()}
     return types | {packed: "jsonb" for packed in [PACKED.get(kind)] if packed is not None}
 
 
-async def stream_crawl(connection: Any, spec: RunSpec) -> AsyncIterator[Row]:
+async def stream_crawl(connection: Connection, spec: RunSpec) -> AsyncIterator[Row]:
     """The visited pages of one crawl: all that its order reaches, also those an interrupted run visited before."""
     everywhere = spec.scope is Scope.ANY or spec.is_long
     names = {domain_of(seed) for seed in spec.seeds}
@@ -128,7 +129,7 @@ async def stream_crawl(connection: Any, spec: RunSpec) -> AsyncIterator[Row]:
             yield dict(record)
 
 
-async def _arguments(connection: Any, kind: Kind, filters: Filters) -> tuple[Any, ...]:
+async def _arguments(connection: Connection, kind: Kind, filters: Filters) -> tuple[Any, ...]:
     name = await known_name(connection, filters.domain)
     await check_run_exists(connection, filters.run)
     status, run, since = filters.status, filters.run, filters.since
@@ -145,7 +146,7 @@ async def _arguments(connection: Any, kind: Kind, filters: Filters) -> tuple[Any
             assert_never(kind)
 
 
-async def _runs_of(connection: Any, spec: RunSpec) -> list[int]:
+async def _runs_of(connection: Connection, spec: RunSpec) -> list[int]:
     """Runs with the same seeds are one crawl that was interrupted; the reach of `any`, and of a list that is too long
     to be named, shows in its visits only."""
     rows = await connection.fetch(SQL["runs_with_seeds"], json.dumps(list(spec.seeds)), spec.seeds_digest)

@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from forager import __version__, clock
+from forager.db.types import Connection, Row
 from forager.domains.lookup import known_name
 from forager.errors import StoreError
 from forager.export.rows import PREFETCH_ROWS, SQL, Filters
@@ -35,13 +35,13 @@ class Count:
     """Bodies that are on record and cannot be had."""
 
 
-async def stream_warc(conn: Any, load: Load, name: str, filters: Filters, count: Count) -> AsyncIterator[bytes]:
+async def stream_warc(conn: Connection, load: Load, name: str, filters: Filters, count: Count) -> AsyncIterator[bytes]:
     """The file piece by piece. Needs an open transaction, as every cursor does."""
     domain = await known_name(conn, filters.domain)
     await check_run_exists(conn, filters.run)
     press = _WarcBuilder(load, name, count)
     yield warc_record.info(name, clock.now(), software=f"Forager/{__version__}", user_agent="")
-    rows: list[Any] = []
+    rows: list[Row] = []
     async for row in conn.cursor(SQL["export_bodies"], domain, filters.run, filters.since, prefetch=PREFETCH_ROWS):
         rows.append(row)
         if len(rows) == AT_ONCE:
@@ -58,7 +58,7 @@ class _WarcBuilder:
         self._originals: dict[str, Original] = {}
         """Payload digest → the record in this file that has it."""
 
-    def records(self, rows: list[Any]) -> bytes:
+    def records(self, rows: list[Row]) -> bytes:
         return b"".join(self._record(row["body_ref"], row["url"], row["completed_at"]) for row in rows)
 
     def _record(self, ref: str, url: str, at: datetime) -> bytes:

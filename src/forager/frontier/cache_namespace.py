@@ -6,14 +6,14 @@ Opens no transactions: the floor above does.
 """
 
 from collections.abc import Collection
-from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 
 SQL = statements.load("forager.frontier", "cache_namespace.sql")
 
 
-async def share(conn: Any) -> str | None:
+async def share(conn: Connection) -> str | None:
     """Returns the era; it lasts until this transaction ends. The lock comes in a statement of its own: another one then
     sees what was committed while this one waited."""
     await conn.execute(SQL["share_pages"])
@@ -21,16 +21,16 @@ async def share(conn: Any) -> str | None:
     return era
 
 
-async def own(conn: Any) -> None:
+async def own(conn: Connection) -> None:
     """First of all in a transaction that deletes pages or domains."""
     await conn.execute(SQL["own_pages"])
 
 
-async def end(conn: Any) -> None:
+async def end(conn: Connection) -> None:
     """Where domains or images go and no page with them."""
     await conn.execute(SQL["end_era"])
 
 
-async def present(conn: Any, pages: Collection[int]) -> set[int]:
+async def present(conn: Connection, pages: Collection[int]) -> set[int]:
     """Returns those of these pages that are still there."""
     return {row["id"] for row in await conn.fetch(SQL["present_pages"], list(pages))}

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from forager.db.types import Connection
 from forager.frontier import store
 from forager.frontier.url_cache import UrlCache, depth_of, page_id
 from forager.links.models import Discovery
@@ -72,7 +73,7 @@ DomainIds = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, int]]]
 
 
 async def enqueue(
-    conn: Any,
+    conn: Connection,
     learned: EnqueueResult,
     unknown: Mapping[bytes, Discovery],
     domain_ids: DomainIds,
@@ -102,7 +103,7 @@ async def enqueue(
 
 
 async def _find(
-    conn: Any, learned: EnqueueResult, unknown: Mapping[bytes, Discovery], pages: Sequence[tuple[int, Discovery]]
+    conn: Connection, learned: EnqueueResult, unknown: Mapping[bytes, Discovery], pages: Sequence[tuple[int, Discovery]]
 ) -> None:
     """Look before inserting: in a large crawl most of what the memory forgot is known, and a look is half the price."""
     found = await store.find_pages(conn, [(domain, link.key) for domain, link in pages])

@@ -13,6 +13,7 @@ from pydantic import with_config
 from forager.db import statements
 from forager.db.query import Query
 from forager.db.rows import RECORD
+from forager.db.types import Connection
 
 SQL = statements.load("forager.frontier", "history.sql")
 LOCK = 0x466F72436F6C64
@@ -128,21 +129,21 @@ class RestoredPage(NamedTuple):
     fields: str
 
 
-async def lock_archiving(conn: Any) -> bool:
+async def lock_archiving(conn: Connection) -> bool:
     is_ours: bool = await conn.fetchval(SQL["lock_archiving"], LOCK)
     return is_ours
 
 
-async def unlock_archiving(conn: Any) -> None:
+async def unlock_archiving(conn: Connection) -> None:
     await conn.execute(SQL["unlock_archiving"], LOCK)
 
 
-async def plan(conn: Any, retention: Retention) -> list[ArchivePlan]:
+async def plan(conn: Connection, retention: Retention) -> list[ArchivePlan]:
     return [ArchivePlan(**row) for row in await conn.fetch(SQL["plan_slices"], *retention)]
 
 
 async def copy_old(
-    conn: Any,
+    conn: Connection,
     retention: Retention,
     kind: str,
     month: date,
@@ -163,12 +164,12 @@ async def copy_old(
 BEGIN_SLICE = Query(SQL["begin_slice"], BegunPart)
 
 
-async def begin_slice(conn: Any, kind: str, month: date, *, by: str) -> BegunPart:
+async def begin_slice(conn: Connection, kind: str, month: date, *, by: str) -> BegunPart:
     return await BEGIN_SLICE.one(conn, kind, month, by)
 
 
 async def finish_part(
-    conn: Any,
+    conn: Connection,
     slice_id: int,
     *,
     file: str,
@@ -184,56 +185,56 @@ async def finish_part(
     )
 
 
-async def delete_part(conn: Any, slice_id: int) -> None:
+async def delete_part(conn: Connection, slice_id: int) -> None:
     await conn.execute(SQL["delete_part"], slice_id)
 
 
-async def delete_archived_tasks(conn: Any, slice_id: int, task_ids: Sequence[int]) -> int:
+async def delete_archived_tasks(conn: Connection, slice_id: int, task_ids: Sequence[int]) -> int:
     """In the caller's transaction. How many left just now: of a second time, none."""
     await conn.execute(SQL["open_slice"], str(slice_id))
     left: int = await conn.fetchval(SQL["delete_archived_tasks"], slice_id, task_ids)
     return left
 
 
-async def delete_archived_signals(conn: Any, slice_id: int, page_ids: Sequence[int]) -> list[int]:
+async def delete_archived_signals(conn: Connection, slice_id: int, page_ids: Sequence[int]) -> list[int]:
     """In the caller's transaction. The pages whose signals left just now: of a second time, none."""
     return [row["id"] for row in await conn.fetch(SQL["delete_archived_signals"], slice_id, page_ids)]
 
 
-async def count_existing(conn: Any, task_ids: Sequence[int]) -> int:
+async def count_existing(conn: Connection, task_ids: Sequence[int]) -> int:
     found: int = await conn.fetchval(SQL["still_there"], task_ids)
     return found
 
 
-async def close_slice(conn: Any, slice_id: int) -> None:
+async def close_slice(conn: Connection, slice_id: int) -> None:
     await conn.execute(SQL["close_slice"], slice_id)
 
 
-async def list_parts(conn: Any, month: date | None = None) -> list[Slice]:
+async def list_parts(conn: Connection, month: date | None = None) -> list[Slice]:
     return [Slice(**row) for row in await conn.fetch(SQL["list_parts"], month)]
 
 
-async def list_pending_parts(conn: Any) -> list[PendingPart]:
+async def list_pending_parts(conn: Connection) -> list[PendingPart]:
     return [PendingPart(**row) for row in await conn.fetch(SQL["list_pending_parts"])]
 
 
-async def purge_parts(conn: Any, slice_ids: Sequence[int]) -> None:
+async def purge_parts(conn: Connection, slice_ids: Sequence[int]) -> None:
     await conn.execute(SQL["purge_slice"], slice_ids)
 
 
-async def restore(conn: Any, rows: Iterable[Restored]) -> None:
+async def restore(conn: Connection, rows: Iterable[Restored]) -> None:
     await conn.copy_records_to_table("restored_tasks", records=rows, columns=RESTORED)
 
 
-async def restore_pages(conn: Any, rows: Iterable[RestoredPage]) -> None:
+async def restore_pages(conn: Connection, rows: Iterable[RestoredPage]) -> None:
     await conn.copy_records_to_table("restored_pages", records=rows, columns=RESTORED_PAGES)
 
 
-async def drop_restored(conn: Any, month: date | None = None) -> int:
+async def drop_restored(conn: Connection, month: date | None = None) -> int:
     dropped: int = await conn.fetchval(SQL["drop_restored"], month)
     return dropped
 
 
-async def merge_archived_counts(conn: Any, elder: int, others: Sequence[int]) -> None:
+async def merge_archived_counts(conn: Connection, elder: int, others: Sequence[int]) -> None:
     """Domains become one."""
     await conn.execute(SQL["merge_archived_counts"], elder, others)

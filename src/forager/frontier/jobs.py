@@ -6,8 +6,8 @@ part of what its pace would allow.
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
+from forager.db.types import Connection
 from forager.domains import cooldown
 from forager.domains.cooldown import Adaptive
 from forager.domains.portions import batch_by_pages
@@ -44,7 +44,7 @@ class RevisitPriceJob(Job):
         return f"{things(priced, 'price')} set"
 
 
-async def _price(conn: Any, domains: Sequence[Adaptive], delay_s: float) -> dict[int, float]:
+async def _price(conn: Connection, domains: Sequence[Adaptive], delay_s: float) -> dict[int, float]:
     by_id = {domain.id: domain for domain in domains}
     samples = await revisits.sample_watches(conn, list(by_id), limit=MOST_SAMPLED)
     return await asyncio.to_thread(

@@ -7,9 +7,9 @@ what proved true, so that a sitemap that says "today" of 50,000 pages costs a ha
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 
 SQL = statements.load("forager.frontier", "lastmod.sql")
 FAITH, FAITH_OF = 4, 5
@@ -30,7 +30,7 @@ def most_claims(claims: int, truths: int) -> int:
 
 
 async def note_claims(
-    conn: Any, domain_id: int, claimed: Sequence[tuple[int, datetime]], *, claims: int, truths: int
+    conn: Connection, domain_id: int, claimed: Sequence[tuple[int, datetime]], *, claims: int, truths: int
 ) -> int:
     """Page and when it changed; answers how many visits come nearer. The caller holds the domain's lease."""
     rows = await conn.fetch(

@@ -15,9 +15,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
 from struct import pack
-from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 from forager.frontier import compiled
 from forager.frontier.compiled import Hear, Heard, Recall, Weave
 from forager.parsing.models import Keywords
@@ -60,7 +60,9 @@ class Lexemes:
         """Configuration → word → what was heard."""
         self._remembered = 0
 
-    async def build_tsvectors(self, conn: Any, pages: Sequence[tuple[str, Keywords | None]]) -> list[bytes | None]:
+    async def build_tsvectors(
+        self, conn: Connection, pages: Sequence[tuple[str, Keywords | None]]
+    ) -> list[bytes | None]:
         """The tsvector of each page, given its configuration, as PostgreSQL receives it; None where that makes it."""
         young = {config: self._young.get(config, NOTHING) for config, _ in pages}
         woven = [None if keywords is None else weave(keywords, young[config], NOTHING) for config, keywords in pages]
@@ -78,7 +80,7 @@ class Lexemes:
             ]
         return [None if isinstance(made, list) else made for made in woven]
 
-    async def _find_out(self, conn: Any, strange: dict[str, dict[str, None]]) -> dict[str, dict[str, Heard]]:
+    async def _find_out(self, conn: Connection, strange: dict[str, dict[str, None]]) -> dict[str, dict[str, Heard]]:
         """By configuration, what was heard of words that are not young: the old ones, and those PostgreSQL is asked."""
         found: dict[str, dict[str, Heard]] = {}
         cores: dict[str, dict[str, str]] = {}
@@ -132,7 +134,7 @@ def lookup_in_python(
     return known, cores, odd
 
 
-async def query_lexemes(conn: Any, texts: Sequence["Text"], answers: dict[str, dict[str, Heard]]) -> None:
+async def query_lexemes(conn: Connection, texts: Sequence["Text"], answers: dict[str, dict[str, Heard]]) -> None:
     """What PostgreSQL makes of the words of texts goes into `answers`, by configuration."""
     while texts:
         rows = await conn.fetch(SQL["lex"], [text.config for text in texts], [text.text for text in texts])

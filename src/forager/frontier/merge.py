@@ -3,9 +3,10 @@ is its history, and its state is that of the twin visited last.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
+from forager.db.types import Connection
 from forager.frontier.history import merge_archived_counts
 
 SQL = statements.load("forager.frontier", "merge.sql")
@@ -19,7 +20,7 @@ class DuplicatePage(NamedTuple):
     """The one whose state and links count."""
 
 
-async def merge_domain_pages(conn: Any, elder: int, others: Sequence[int]) -> tuple[int, int]:
+async def merge_domain_pages(conn: Connection, elder: int, others: Sequence[int]) -> tuple[int, int]:
     """How many pages moved to the elder domain, and how many had a twin there."""
     await conn.execute(SQL["let_history_move"], "on")
     twins = [DuplicatePage(*row) for row in await conn.fetch(SQL["pages_known_twice"], [elder, *others])]
@@ -33,7 +34,7 @@ async def merge_domain_pages(conn: Any, elder: int, others: Sequence[int]) -> tu
     return moved, len(twins) - len({twin.stays for twin in twins})
 
 
-async def _merge_pages(conn: Any, twins: Sequence[DuplicatePage]) -> None:
+async def _merge_pages(conn: Connection, twins: Sequence[DuplicatePage]) -> None:
     silent = [twin.page for twin in twins if twin.page != twin.speaks]
     await conn.execute(SQL["drop_spare_tasks"], silent)
     await conn.execute(SQL["merge_pages"], *map(list, zip(*twins, strict=True)))

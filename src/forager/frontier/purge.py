@@ -5,10 +5,11 @@ What counters are recounted from stays, in `departures`; nothing else does. Open
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
 from forager.db.query import Query, fetch_one
+from forager.db.types import Connection
 
 SQL = statements.load("forager.frontier", "purge.sql")
 
@@ -48,20 +49,20 @@ DROP_PAGES = Query(SQL["drop_pages"], DroppedPages)
 FIND_HISTORY = Query(SQL["find_history"], int)
 
 
-async def find_pages(conn: Any, domain_id: int, text: str | None, *, after: int, limit: int) -> list[int]:
+async def find_pages(conn: Connection, domain_id: int, text: str | None, *, after: int, limit: int) -> list[int]:
     return await FIND_PAGES.fetch(conn, domain_id, after, text, limit)
 
 
-async def has_history(conn: Any, domain: str) -> bool:
+async def has_history(conn: Connection, domain: str) -> bool:
     found: bool = await conn.fetchval(SQL["has_history"], domain)
     return found
 
 
-async def count_pages(conn: Any, domain_id: int, text: str | None) -> dict[str, int]:
+async def count_pages(conn: Connection, domain_id: int, text: str | None) -> dict[str, int]:
     return dict(await fetch_one(conn, SQL["count_pages"], domain_id, text))
 
 
-async def delete_pages(conn: Any, page_ids: Sequence[int]) -> PurgeResult:
+async def delete_pages(conn: Connection, page_ids: Sequence[int]) -> PurgeResult:
     """In the caller's transaction; their images went before."""
     await conn.execute(SQL["allow"])
     bodies = await BODIES_OF_PAGES.fetch(conn, page_ids)
@@ -73,13 +74,13 @@ async def delete_pages(conn: Any, page_ids: Sequence[int]) -> PurgeResult:
     return PurgeResult(tasks.closed, tasks.open, pages.known, pages.waiting, linking, dependents, bodies)
 
 
-async def count_history(conn: Any, before: datetime, domain_id: int | None) -> int:
+async def count_history(conn: Connection, before: datetime, domain_id: int | None) -> int:
     found: int = await conn.fetchval(SQL["count_history"], before, domain_id)
     return found
 
 
 async def delete_history(
-    conn: Any, before: datetime, domain_id: int | None, *, after: int, limit: int
+    conn: Connection, before: datetime, domain_id: int | None, *, after: int, limit: int
 ) -> tuple[int, int]:
     """How many went, and the last id."""
     await conn.execute(SQL["allow"])

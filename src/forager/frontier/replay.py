@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
 from forager.db.query import Query
+from forager.db.types import Connection
 
 SQL = statements.load("forager.frontier", "replay.sql")
 
@@ -21,19 +22,19 @@ class RequeuedPages(NamedTuple):
 REQUEUE_PAGES = Query(SQL["requeue_pages"], RequeuedPages)
 
 
-async def renew_languages(conn: Any, languages: Mapping[int, str | None]) -> None:
+async def renew_languages(conn: Connection, languages: Mapping[int, str | None]) -> None:
     """Page → its language as it was read now."""
     await conn.execute(SQL["renew_languages"], list(languages), list(languages.values()))
 
 
-async def finish_replayed(conn: Any, pages: Sequence[tuple[int, datetime | None, str]]) -> None:
+async def finish_replayed(conn: Connection, pages: Sequence[tuple[int, datetime | None, str]]) -> None:
     """Page, when it was visited, and where it stands."""
     if pages:
         await conn.execute(SQL["finish_replayed"], *map(list, zip(*pages, strict=True)))
 
 
 async def requeue_pages(
-    conn: Any,
+    conn: Connection,
     *,
     after: int,
     domain_id: int | None,
@@ -47,7 +48,7 @@ async def requeue_pages(
 
 
 async def count_to_requeue(
-    conn: Any, *, domain_id: int | None, page_id: int | None, since: datetime | None, until: datetime | None
+    conn: Connection, *, domain_id: int | None, page_id: int | None, since: datetime | None, until: datetime | None
 ) -> int:
     pages: int = await conn.fetchval(SQL["count_to_requeue"], domain_id, page_id, since, until)
     return pages

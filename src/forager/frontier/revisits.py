@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
 from forager.db.query import Query
+from forager.db.types import Connection
 from forager.frontier.rows import DomainPages
 
 SQL = statements.load("forager.frontier", "revisits.sql")
@@ -44,17 +45,21 @@ REFRESH_PAGES = Query(SQL["refresh_pages"], RefreshedPages)
 SAMPLE_WATCHES = Query(SQL["sample_watches"], WatchedPages)
 
 
-async def requeue_start_pages(conn: Any, domain_ids: Sequence[int], *, by: str, most_seeds: int) -> dict[int, int]:
+async def requeue_start_pages(
+    conn: Connection, domain_ids: Sequence[int], *, by: str, most_seeds: int
+) -> dict[int, int]:
     """Domain → how many of its pages are in the frontier again."""
     return dict(await REOPEN_HOMES.fetch(conn, domain_ids, by, most_seeds))
 
 
-async def refresh_pages(conn: Any, domain_ids: Sequence[int], *, after: bytes, limit: int) -> tuple[int, bytes | None]:
+async def refresh_pages(
+    conn: Connection, domain_ids: Sequence[int], *, after: bytes, limit: int
+) -> tuple[int, bytes | None]:
     """How many pages got a task, and the last key that was looked at, if any."""
     return await REFRESH_PAGES.one(conn, domain_ids, after, limit)
 
 
-async def sample_watches(conn: Any, domain_ids: Sequence[int], *, limit: int) -> list[Sample]:
+async def sample_watches(conn: Connection, domain_ids: Sequence[int], *, limit: int) -> list[Sample]:
     return [
         Sample(page.domain_id, page.looked_at, list(zip(page.comparisons, page.changes, page.watched_s, strict=True)))
         for page in await SAMPLE_WATCHES.fetch(conn, domain_ids, limit)

@@ -2,14 +2,14 @@
 row, so that its counters stay right."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 
 SQL = statements.load("forager.frontier", "traps.sql")
 
 
-async def exclude_pages(conn: Any, traps: Sequence[tuple[int, int, str]]) -> dict[int, int]:
+async def exclude_pages(conn: Connection, traps: Sequence[tuple[int, int, str]]) -> dict[int, int]:
     """Trap, domain, pattern of its URLs; answers how many pages of each domain are left out."""
     if not traps:
         return {}
@@ -17,7 +17,7 @@ async def exclude_pages(conn: Any, traps: Sequence[tuple[int, int, str]]) -> dic
     return {row["domain_id"]: row["pages"] for row in rows}
 
 
-async def open_pages(conn: Any, domain_id: int, trap: int) -> int:
+async def open_pages(conn: Connection, domain_id: int, trap: int) -> int:
     """How many wait again."""
     opened: int = await conn.fetchval(SQL["open_pages"], domain_id, trap)
     return opened

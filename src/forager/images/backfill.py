@@ -6,9 +6,9 @@ transaction, so whoever is killed in the middle is followed by whoever comes nex
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.domains import images as domains
 from forager.domains.images import ImageBackfill
 from forager.engine.transaction_retry import in_transaction
@@ -46,7 +46,7 @@ async def backfill_images(
 async def _backfill_batch(database: Database, owing: ImageBackfill, max_subdomains: int) -> int:
     desk = ImageRecorder(database, run=owing.run_id, max_subdomains=max_subdomains, remembered=1)
 
-    async def once(conn: Any) -> int:
+    async def once(conn: Connection) -> int:
         last, found = await images.list_pending_images(conn, owing.id, after=owing.after_page, pages=PAGES_AT_ONCE)
         wanted = {key: Discovery(url, key, domain_of(url), depth, 0, "", "image") for url, key, depth in found}
         new = (await desk.enqueue_images(conn, wanted)).new if wanted else {}

@@ -10,9 +10,9 @@ import itertools
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from forager import clock
+from forager.db.types import Connection
 from forager.domains import admin
 from forager.domains.store import find_domains
 from forager.frontier.images import revisit_images
@@ -61,7 +61,7 @@ class CleanupPreview:
         return bool(self.old_images or self.unused_files)
 
 
-async def prune(conn: Any, place: Location, rule: ImageRule, *, by: str) -> CleanupResult:
+async def prune(conn: Connection, place: Location, rule: ImageRule, *, by: str) -> CleanupResult:
     """Each step in short transactions of its own."""
     swept = CleanupResult()
     if rule.keep_s is not None or await retention.has_rule(conn):
@@ -76,7 +76,7 @@ async def prune(conn: Any, place: Location, rule: ImageRule, *, by: str) -> Clea
     return swept
 
 
-async def look(conn: Any, place: Location, rule: ImageRule) -> CleanupPreview:
+async def look(conn: Connection, place: Location, rule: ImageRule) -> CleanupPreview:
     """The dry run: counts, and changes nothing."""
     is_ruled = rule.keep_s is not None or await retention.has_rule(conn)
     old = await retention.count_old(conn, keep_s=rule.keep_s) if is_ruled else retention.Old(0, 0)
@@ -88,7 +88,7 @@ async def look(conn: Any, place: Location, rule: ImageRule) -> CleanupPreview:
     return CleanupPreview(old.images, old.size_bytes, files, size_bytes)
 
 
-async def _drop_old(conn: Any, rule: ImageRule) -> int:
+async def _drop_old(conn: Connection, rule: ImageRule) -> int:
     dropped, after = 0, BEGINNING
     while True:
         last, given_up = await retention.drop_old(conn, after=after, limit=AT_ONCE, keep_s=rule.keep_s)
@@ -105,7 +105,7 @@ async def _batches(place: Location, until: datetime) -> AsyncIterator[list[Store
         yield portion
 
 
-async def _unused(conn: Any, files: Sequence[Stored]) -> list[Stored]:
+async def _unused(conn: Connection, files: Sequence[Stored]) -> list[Stored]:
     contents = {content for each in files if (content := content_of(each.key)) is not None}
     live = await retention.live_files(conn, list(contents))
     return [each for each in files if each.key not in live and content_of(each.key) is not None]
@@ -120,7 +120,7 @@ def content_of(key: str) -> bytes | None:
     return content if len(content) == 32 else None
 
 
-async def _requeue_images(conn: Any, rule: ImageRule, *, by: str) -> int:
+async def _requeue_images(conn: Connection, rule: ImageRule, *, by: str) -> int:
     asked, after = 0, 0
     while found := await retention.list_seen_expired(conn, after=after, limit=AT_ONCE, by_default=rule.by_default):
         after = found[-1][0]

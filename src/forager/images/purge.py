@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 
 SQL = statements.load("forager.images", "purge.sql")
 
@@ -21,7 +21,7 @@ class Dropped:
     """Files nobody refers to any more."""
 
 
-async def drop_images(conn: Any, domain_id: int, page_ids: Sequence[int]) -> Dropped:
+async def drop_images(conn: Connection, domain_id: int, page_ids: Sequence[int]) -> Dropped:
     """Of these pages; those that other pages show stay."""
     rows = await conn.fetch(SQL["drop_sightings"], domain_id, page_ids)
     dropped = await _delete_unused(conn, [row["image_id"] for row in rows])
@@ -29,7 +29,7 @@ async def drop_images(conn: Any, domain_id: int, page_ids: Sequence[int]) -> Dro
     return dropped
 
 
-async def leave_domain(conn: Any, domain_id: int) -> Dropped:
+async def leave_domain(conn: Connection, domain_id: int) -> Dropped:
     """Before a domain goes, whose pages went: images that others show become theirs, the rest goes."""
     await conn.execute(SQL["forget_moves"], domain_id)
     dropped = await _delete_unused(conn, [row["id"] for row in await conn.fetch(SQL["images_of"], domain_id)])
@@ -38,12 +38,12 @@ async def leave_domain(conn: Any, domain_id: int) -> Dropped:
     return dropped
 
 
-async def _delete_unused(conn: Any, image_ids: Sequence[int]) -> Dropped:
+async def _delete_unused(conn: Connection, image_ids: Sequence[int]) -> Dropped:
     rows = await conn.fetch(SQL["drop_unseen"], image_ids) if image_ids else []
     stored = Counter(row["domain_id"] for row in rows if row["is_stored"])
     return Dropped(len(rows), 0, stored, [key for row in rows for key in row["keys"]])
 
 
-async def present(conn: Any, images: Collection[int]) -> set[int]:
+async def present(conn: Connection, images: Collection[int]) -> set[int]:
     """Returns those of these images that are still there."""
     return {row["id"] for row in await conn.fetch(SQL["present_images"], list(images))}

@@ -1,9 +1,8 @@
 """Images as an operator looks at them: listed, one with where it was seen, those that look alike. Reads only."""
 
-from typing import Any
-
 from forager.db import statements
 from forager.db.rows import START, Key, Row, as_dicts
+from forager.db.types import Connection
 from forager.domains.lookup import known_name
 from forager.errors import BadUrlError, NotFoundError, UsageError
 from forager.urls.domain import domain_of
@@ -14,7 +13,7 @@ LARGEST_ID = 2**63 - 1
 
 
 async def list_images(
-    conn: Any,
+    conn: Connection,
     after: Key = START,
     *,
     domain: str | None = None,
@@ -34,7 +33,7 @@ async def list_images(
 
 
 async def list_sightings(
-    conn: Any,
+    conn: Connection,
     *,
     domain: str | None = None,
     page: str | None = None,
@@ -53,7 +52,7 @@ async def list_sightings(
     return [image | seen[image["id"]] for image in images]
 
 
-async def describe_image(connection: Any, which: str, *, pages: int | None = None) -> Row:
+async def describe_image(connection: Connection, which: str, *, pages: int | None = None) -> Row:
     """One image by its URL or its number, with every page it was seen on."""
     image = await _find(connection, which)
     shown = [dict(row) for row in await connection.fetch(SQL["pages_of_image"], image["id"], pages)]
@@ -61,7 +60,7 @@ async def describe_image(connection: Any, which: str, *, pages: int | None = Non
 
 
 async def similar_images(
-    connection: Any, which: str, *, within: int, limit: int | None = None
+    connection: Connection, which: str, *, within: int, limit: int | None = None
 ) -> tuple[Row, list[Row]]:
     """An image and its neighbours, nearest first."""
     image = await _find(connection, which)
@@ -73,7 +72,7 @@ async def similar_images(
     return image, [dict(row) for row in rows]
 
 
-async def _find(connection: Any, which: str) -> Row:
+async def _find(connection: Connection, which: str) -> Row:
     is_number = which.isascii() and which.isdecimal() and int(which) <= LARGEST_ID
     row = await connection.fetchrow(
         SQL["find_image"], None if is_number else _parse_url(which)[1], int(which) if is_number else None

@@ -9,9 +9,9 @@ Each may be done again after a crash: what is known stays, a file is counted whe
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.domains import images as domains
 from forager.domains.store import find_domains
 from forager.engine.batch import BatchPart
@@ -76,7 +76,7 @@ class ImageRecorder:
         return ids
 
     async def _add(
-        self, conn: Any, strangers: dict[bytes, tuple[int, str]], moved: Mapping[bytes, bytes]
+        self, conn: Connection, strangers: dict[bytes, tuple[int, str]], moved: Mapping[bytes, bytes]
     ) -> dict[bytes, int]:
         """Where an image moved to belongs to the domain that showed it where it was."""
         before = {key: old for key, old in moved.items() if key in strangers}
@@ -102,14 +102,14 @@ class ImageRecorder:
         for key, page in learned.page_ids.items():
             self._waiting.add(key, page, 0)
 
-    async def enqueue_images(self, conn: Any, wanted: Mapping[bytes, Discovery]) -> EnqueueResult:
+    async def enqueue_images(self, conn: Connection, wanted: Mapping[bytes, Discovery]) -> EnqueueResult:
         """Each waits in the frontier of its host from now on, unless it does or did already."""
         learned = EnqueueResult()
         await enqueue(conn, learned, wanted, self._hosts, are_images=True)
         await domains.count_waiting(conn, learned.new, run=self._run)
         return learned
 
-    async def _hosts(self, conn: Any, bases: Mapping[str, str]) -> Mapping[str, int]:
+    async def _hosts(self, conn: Connection, bases: Mapping[str, str]) -> Mapping[str, int]:
         ids = await find_domains(conn, bases)
         strangers = await self._subdomains.admit(conn, {name: bases[name] for name in bases if name not in ids})
         if not strangers:
@@ -126,7 +126,7 @@ class ImageRecorder:
         }
         if settled:
 
-            async def once(conn: Any) -> None:
+            async def once(conn: Connection) -> None:
                 await domains.count_stored(conn, await images.save_results(conn, list(settled.values())))
 
             await in_transaction(self._database, once)
@@ -138,12 +138,12 @@ class _ImagePart(BatchPart):
     def __init__(self, ids: Mapping[bytes, int]) -> None:
         self._ids = ids
 
-    async def drop_deleted(self, conn: Any, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
+    async def drop_deleted(self, conn: Connection, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         present = await purge.present(conn, set(self._ids.values())) if self._ids else set()
         self._ids = {key: image for key, image in self._ids.items() if image in present}
         return [_without_images(outcome, self._ids) for outcome in outcomes]
 
-    async def record_before_pages(self, conn: Any, done: Sequence[Outcome]) -> Mapping[int, int]:
+    async def record_before_pages(self, conn: Connection, done: Sequence[Outcome]) -> Mapping[int, int]:
         looked_at = {o.target.page_id: o for o in done if o.selection.images is not None and not o.target.is_image}
         if not looked_at:
             return {}
@@ -156,7 +156,7 @@ class _ImagePart(BatchPart):
 
 
 async def record_page_images(
-    conn: Any, shown: Sequence[PageImages], again: Sequence[PageImages], ids: Mapping[bytes, int]
+    conn: Connection, shown: Sequence[PageImages], again: Sequence[PageImages], ids: Mapping[bytes, int]
 ) -> dict[int, int]:
     """Domain → how many images were never seen on their page before. `again` are those of pages that were read before;
     what they show no longer has an end from now on."""

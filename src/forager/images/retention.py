@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
 from forager.db.query import Query
+from forager.db.types import Connection
 
 SQL = statements.load("forager.images", "retention.sql")
 Place = tuple[datetime, int]
@@ -21,7 +22,7 @@ class Old(NamedTuple):
 COUNT_OLD = Query(SQL["count_old"], Old)
 
 
-async def drop_old(conn: Any, *, after: Place, limit: int, keep_s: float | None) -> tuple[Place | None, int]:
+async def drop_old(conn: Connection, *, after: Place, limit: int, keep_s: float | None) -> tuple[Place | None, int]:
     """Where the portion ends, None behind the last one; and how many of it were given up."""
     rows = await conn.fetch(SQL["drop_old"], *after, limit, keep_s)
     if not rows:
@@ -29,26 +30,28 @@ async def drop_old(conn: Any, *, after: Place, limit: int, keep_s: float | None)
     return (rows[-1]["stored_at"], rows[-1]["id"]), sum(row["is_dropped"] for row in rows)
 
 
-async def count_old(conn: Any, *, keep_s: float | None) -> Old:
+async def count_old(conn: Connection, *, keep_s: float | None) -> Old:
     return await COUNT_OLD.one(conn, keep_s)
 
 
-async def has_rule(conn: Any) -> bool:
+async def has_rule(conn: Connection) -> bool:
     is_ruled: bool = await conn.fetchval(SQL["has_rule"])
     return is_ruled
 
 
-async def live_files(conn: Any, contents: Sequence[bytes]) -> set[str]:
+async def live_files(conn: Connection, contents: Sequence[bytes]) -> set[str]:
     """Keys in the store."""
     return {row["ref"] for row in await conn.fetch(SQL["live_files"], contents)}
 
 
-async def list_seen_expired(conn: Any, *, after: int, limit: int, by_default: bool) -> list[tuple[int, str, bytes]]:
+async def list_seen_expired(
+    conn: Connection, *, after: int, limit: int, by_default: bool
+) -> list[tuple[int, str, bytes]]:
     """Id, URL and key."""
     return [tuple(row) for row in await conn.fetch(SQL["list_seen_expired"], after, limit, by_default)]
 
 
-async def stored_files(conn: Any, *, at_once: int) -> AsyncIterator[list[str]]:
+async def stored_files(conn: Connection, *, at_once: int) -> AsyncIterator[list[str]]:
     """Keys of all files that have to be there, portion by portion."""
     after = 0
     while rows := await conn.fetch(SQL["stored_files"], after, at_once):

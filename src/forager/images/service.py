@@ -1,8 +1,9 @@
 """Builds from Settings what is done with images besides fetching them: those that are wanted late, files that go."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forager.config.settings import Settings
+from forager.db.types import Connection
 from forager.engine.stop import StopRequest
 from forager.images import files as image_files
 from forager.images.backfill import backfill_images
@@ -40,14 +41,14 @@ def rule_of(settings: Settings) -> ImageRule:
     )
 
 
-async def prune_images(conn: Any, settings: Settings) -> str:
+async def prune_images(conn: Connection, settings: Settings) -> str:
     """Deletes files of images, and returns a summary in one line."""
     swept = await image_files.prune(conn, get_location(settings), rule_of(settings), by=ACTOR)
     asked = f", {things(swept.asked_again, 'image')} asked for again" if swept.asked_again else ""
     return f"{things(swept.dropped, 'image')} dropped, {things(swept.files, 'file')} of images deleted{asked}"
 
 
-async def image_rules(conn: Any, settings: Settings) -> list[Rule]:
+async def image_rules(conn: Connection, settings: Settings) -> list[Rule]:
     """How long files of images stay, with what the next night would delete."""
     spare = await look_at_files(conn, settings)
     kept_s, fresh_s = settings.retention.images, image_files.FRESH.total_seconds()
@@ -57,6 +58,6 @@ async def image_rules(conn: Any, settings: Settings) -> list[Rule]:
     ]
 
 
-async def look_at_files(conn: Any, settings: Settings) -> CleanupPreview:
+async def look_at_files(conn: Connection, settings: Settings) -> CleanupPreview:
     """What that would do now."""
     return await image_files.look(conn, get_location(settings), rule_of(settings))

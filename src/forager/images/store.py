@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import asyncpg
 
 from forager.db import statements
 from forager.db.query import BulkQuery
+from forager.db.types import Connection
 from forager.images.models import ImageFile
 from forager.images.rows import DomainImages, SettledColumns
 from forager.links.models import Sighting
@@ -49,11 +50,11 @@ class ImageResult:
     moved_to: int | None = None
 
 
-async def find_images(conn: Any, keys: Iterable[bytes]) -> dict[bytes, int]:
+async def find_images(conn: Connection, keys: Iterable[bytes]) -> dict[bytes, int]:
     return {row["url_hash"]: row["id"] for row in await conn.fetch(SQL["find_images"], list(keys))}
 
 
-async def add_images(conn: Any, images: Mapping[bytes, tuple[int, str]]) -> dict[bytes, int]:
+async def add_images(conn: Connection, images: Mapping[bytes, tuple[int, str]]) -> dict[bytes, int]:
     """By key, each with the domain that shows it and its URL. Answers the ids of all, new or known."""
     ids = await find_images(conn, images)
     strangers = {key: image for key, image in images.items() if key not in ids}
@@ -73,7 +74,7 @@ async def add_images(conn: Any, images: Mapping[bytes, tuple[int, str]]) -> dict
     return ids
 
 
-async def _copy_images(conn: Any, strangers: Mapping[bytes, tuple[int, str]]) -> dict[bytes, int]:
+async def _copy_images(conn: Connection, strangers: Mapping[bytes, tuple[int, str]]) -> dict[bytes, int]:
     """In key order, as `add_images` writes them; fails where one is known."""
     numbers = await conn.fetch(SQL["number_images"], len(strangers))
     ids = {key: number for key, (number,) in zip(sorted(strangers), numbers, strict=True)}
@@ -82,11 +83,11 @@ async def _copy_images(conn: Any, strangers: Mapping[bytes, tuple[int, str]]) ->
     return ids
 
 
-async def sources_of(conn: Any, keys: Sequence[bytes]) -> dict[bytes, int]:
+async def sources_of(conn: Connection, keys: Sequence[bytes]) -> dict[bytes, int]:
     return {row["url_hash"]: row["domain_id"] for row in await conn.fetch(SQL["sources_of"], keys)}
 
 
-async def save_results(conn: Any, settled: Sequence[ImageResult]) -> dict[int, int]:
+async def save_results(conn: Connection, settled: Sequence[ImageResult]) -> dict[int, int]:
     """Domain → how many of the images it counts were stored for the first time."""
     files = [each.file for each in settled]
     columns = SettledColumns(
@@ -107,7 +108,7 @@ async def save_results(conn: Any, settled: Sequence[ImageResult]) -> dict[int, i
     return dict(await SETTLE_IMAGES.fetch(conn, columns))
 
 
-async def changed_pages(conn: Any, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> set[int]:
+async def changed_pages(conn: Connection, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> set[int]:
     """Of pages that were visited before, those that show something else than they did."""
     if not shown:
         return set()
@@ -121,7 +122,7 @@ async def changed_pages(conn: Any, shown: Sequence[PageImages], ids: Mapping[byt
     return {row["page_id"] for row in rows}
 
 
-async def end_sightings(conn: Any, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> None:
+async def end_sightings(conn: Connection, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> None:
     """Of pages that were visited before; comes before their newest visit is written down."""
     if shown:
         await conn.execute(
@@ -132,7 +133,7 @@ async def end_sightings(conn: Any, shown: Sequence[PageImages], ids: Mapping[byt
         )
 
 
-async def record_sightings(conn: Any, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> dict[int, int]:
+async def record_sightings(conn: Connection, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> dict[int, int]:
     """Domain → how many images were never seen on their page before. The caller holds the domains: nobody else writes
     what their pages show."""
     shown = [page for page in shown if page.sightings]
@@ -154,7 +155,7 @@ async def record_sightings(conn: Any, shown: Sequence[PageImages], ids: Mapping[
     return found
 
 
-async def _merge_sightings(conn: Any, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> dict[int, int]:
+async def _merge_sightings(conn: Connection, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> dict[int, int]:
     if not shown:
         return {}
     images = [[sighting.image for sighting in page.sightings] for page in shown]
@@ -173,7 +174,7 @@ async def _merge_sightings(conn: Any, shown: Sequence[PageImages], ids: Mapping[
 
 
 async def list_pending_images(
-    conn: Any, domain_id: int, *, after: int, pages: int
+    conn: Connection, domain_id: int, *, after: int, pages: int
 ) -> tuple[int | None, list[tuple[str, bytes, int]]]:
     """The last page looked at, None behind the last one; and URL, key and depth of what they show and nobody asked
     for."""
@@ -182,7 +183,7 @@ async def list_pending_images(
     return rows[0]["last"], found
 
 
-async def date_sightings(conn: Any, seen: Sequence[tuple[int, int, datetime]]) -> None:
+async def date_sightings(conn: Connection, seen: Sequence[tuple[int, int, datetime]]) -> None:
     """Domain, page and when it was visited, of pages whose sightings this transaction recorded."""
     if seen:
         columns = list(map(list, zip(*seen, strict=True)))
@@ -198,7 +199,7 @@ def _joined(page: PageImages, ids: Mapping[bytes, int]) -> str:
     return ",".join([str(ids[sighting.key]) for sighting in page.sightings])
 
 
-async def merge_domains(conn: Any, elder: int, others: Sequence[int]) -> None:
+async def merge_domains(conn: Connection, elder: int, others: Sequence[int]) -> None:
     """Domains become one; before their pages do."""
     for statement in ("gather_sightings", "drop_gathered", "take_over_images"):
         await conn.execute(SQL[statement], elder, others)

@@ -5,6 +5,7 @@ from typing import Any
 
 from forager.db import statements
 from forager.db.rows import Row
+from forager.db.types import Connection
 from forager.domains.lookup import known_name
 from forager.pages.queries import find_page
 
@@ -13,7 +14,7 @@ TOTALS = frozenset({"pages", "domains"})
 
 
 async def links_of(
-    connection: Any,
+    connection: Connection,
     url: str,
     *,
     outgoing: bool = True,
@@ -44,7 +45,7 @@ def _group_inlinks(rows: Sequence[Any]) -> Row:
     return {"pages": pages, "domains": domains, "links": links}
 
 
-async def most_linked(connection: Any, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
+async def most_linked(connection: Connection, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
     """The pages that most pages link to, in all or of one domain. In all, every list is read once, however many."""
     name = await known_name(connection, domain)
     await connection.execute(SQL["no_time_limit"])

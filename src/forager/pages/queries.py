@@ -5,6 +5,7 @@ from typing import Any
 
 from forager.db import statements
 from forager.db.rows import START, Key, Row, as_dicts, require_row
+from forager.db.types import Connection
 from forager.domains.lookup import known_name
 from forager.errors import BadUrlError, NotFoundError, UsageError
 from forager.frontier.details import get_structured_data
@@ -18,7 +19,7 @@ NO_VISIT: Row = dict.fromkeys(
 
 
 async def list_pages(
-    conn: Any,
+    conn: Connection,
     after: Key = START,
     *,
     domain: str | None = None,
@@ -33,14 +34,14 @@ async def list_pages(
     return as_dicts(await conn.fetch(SQL["pages_by_id"], *after, status, language, is_seed, name, outcome, limit))
 
 
-async def add_latest_visits(conn: Any, pages: Sequence[Row]) -> list[Row]:
+async def add_latest_visits(conn: Connection, pages: Sequence[Row]) -> list[Row]:
     """Returns the pages with the columns of their latest closed task; these are None for a page that has none."""
     visits = await conn.fetch(SQL["latest_visits"], [page["id"] for page in pages])
     by_page = {visit["id"]: dict(visit) for visit in visits}
     return [page | by_page.get(page["id"], NO_VISIT) for page in pages]
 
 
-async def find_page(connection: Any, url: str) -> Row:
+async def find_page(connection: Connection, url: str) -> Row:
     """One page by any spelling of its URL; refuses one that is not known."""
     try:
         spelling = normalize(url)
@@ -53,7 +54,7 @@ async def find_page(connection: Any, url: str) -> Row:
 
 
 async def list_read_pages(
-    conn: Any,
+    conn: Connection,
     after: Key,
     *,
     domain: str | None,
@@ -67,17 +68,24 @@ async def list_read_pages(
 
 
 async def list_domain_pages(
-    conn: Any, after: Key, domain: str, *, status: str | None, language: str | None, is_seed: bool | None, limit: int
+    conn: Connection,
+    after: Key,
+    domain: str,
+    *,
+    status: str | None,
+    language: str | None,
+    is_seed: bool | None,
+    limit: int,
 ) -> list[Row]:
     name = await known_name(conn, domain)
     return as_dicts(await conn.fetch(SQL["pages_of_domain"], *after, name, status, language, is_seed, limit))
 
 
-async def get_page(conn: Any, page_id: int) -> Row:
+async def get_page(conn: Connection, page_id: int) -> Row:
     return require_row(await conn.fetchrow(SQL["find_page_by_id"], page_id), "page", page_id)
 
 
-async def list_structured_data(conn: Any, page_id: int) -> list[dict[str, Any]]:
+async def list_structured_data(conn: Connection, page_id: int) -> list[dict[str, Any]]:
     """All items of one page. Raises where there is no such page."""
     items = await get_structured_data(conn, page_id)
     if not items:

@@ -1,7 +1,6 @@
 """What an operator may do to a page: set how often it is visited."""
 
-from typing import Any
-
+from forager.db.types import Connection
 from forager.domains.service import Configured, hold_domain, plan_revisits
 from forager.domains.settings import validate_changes
 from forager.frontier import admin as pages
@@ -9,7 +8,7 @@ from forager.pages.queries import find_page
 
 
 async def set_page_frequency(
-    conn: Any, url: str, every_s: float | None, *, by: str, refresh_every_s: float | None
+    conn: Connection, url: str, every_s: float | None, *, by: str, refresh_every_s: float | None
 ) -> Configured:
     """How often one page is visited again; None takes its domain's frequency."""
     validate_changes({"revisit_every_s": every_s})

@@ -2,10 +2,10 @@
 
 import json
 from datetime import datetime
-from typing import Any
 
 from forager.db import statements
 from forager.db.rows import START, Key, Row, as_dicts
+from forager.db.types import Connection
 from forager.domains.lookup import known_name
 from forager.errors import BadUrlError, NotFoundError, UsageError
 from forager.urls.domain import domain_of
@@ -19,7 +19,7 @@ WORTH_A_LOOK = 5
 
 
 async def list_seen_products(
-    connection: Any,
+    connection: Connection,
     *,
     domain: str | None = None,
     availability: str | None = None,
@@ -34,7 +34,7 @@ async def list_seen_products(
     return [dict(row) for row in rows]
 
 
-async def find_product(connection: Any, which: str) -> Row:
+async def find_product(connection: Connection, which: str) -> Row:
     """By its number or any spelling of its page's URL."""
     number, name, key = _read_name(which)
     found = await connection.fetchrow(SQL["find_product"], number, name, key)
@@ -43,27 +43,27 @@ async def find_product(connection: Any, which: str) -> Row:
     return dict(found) | {name: json.loads(found[name]) for name in ("variants", "evidence", "attributes")}
 
 
-async def list_prices(connection: Any, which: str) -> tuple[Row, list[Row]]:
+async def list_prices(connection: Connection, which: str) -> tuple[Row, list[Row]]:
     """The product, and its prices from the oldest on."""
     product = await find_product(connection, which)
     rows = await connection.fetch(SQL["prices_of"], product["domain_id"], product["id"])
     return product, [dict(row) for row in rows]
 
 
-async def list_parsers(connection: Any, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
+async def list_parsers(connection: Connection, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
     """How well parsers do, the largest drop first."""
     name = await known_name(connection, domain)
     rows = [dict(row) for row in await connection.fetch(SQL["parser_rates"], name, limit)]
     return [row | {"has_dropped": has_dropped(row)} for row in rows]
 
 
-async def list_without_products(connection: Any, *, domain: str | None = None, limit: int) -> list[Row]:
+async def list_without_products(connection: Connection, *, domain: str | None = None, limit: int) -> list[Row]:
     """Domains whose pages were read and gave nothing like a product, those with most pages first."""
     name = await known_name(connection, domain)
     return [dict(row) for row in await connection.fetch(SQL["without_products"], name, limit)]
 
 
-async def list_dropped(connection: Any, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
+async def list_dropped(connection: Connection, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
     """Parsers that read less than in the week before, the largest drop first. Only the last days are looked at."""
     name = await known_name(connection, domain)
     rows = await connection.fetch(SQL["dropped_parsers"], WORTH_A_LOOK, DROP, name, limit)
@@ -87,7 +87,7 @@ def _read_name(which: str) -> tuple[int | None, str | None, bytes | None]:
 
 
 async def list_products(
-    conn: Any,
+    conn: Connection,
     after: Key = (None, None),
     *,
     domain: str | None = None,
@@ -107,7 +107,7 @@ async def list_products(
 
 
 async def list_changes(
-    conn: Any,
+    conn: Connection,
     after: Key = START,
     *,
     domain: str | None = None,

@@ -1,8 +1,8 @@
 """Records with every batch the products that its pages show."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from forager.db.types import Connection
 from forager.engine.batch import BatchPart
 from forager.frontier.models import Outcome
 from forager.products import store
@@ -17,5 +17,7 @@ class ProductRecorder(BatchPart):
     def clear(self) -> None:
         """Remembers nothing of pages."""
 
-    async def record_after_pages(self, conn: Any, done: Sequence[Outcome], page_ids: Mapping[bytes, int]) -> None:
+    async def record_after_pages(
+        self, conn: Connection, done: Sequence[Outcome], page_ids: Mapping[bytes, int]
+    ) -> None:
         await store.store(conn, [*store.get_product_visits(done), *store.listed_of(done, page_ids)])

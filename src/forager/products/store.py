@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
-from typing import Any
 
 from forager.db import statements
 from forager.db.query import BulkQuery
+from forager.db.types import Connection
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.products.models import Product, pack_evidence, pack_variant
 from forager.products.rows import ProductColumns
@@ -85,7 +85,7 @@ def listed_of(outcomes: Iterable[Outcome], page_ids: Mapping[bytes, int]) -> lis
     return found
 
 
-async def store(conn: Any, sights: Sequence[ProductVisit]) -> int:
+async def store(conn: Connection, sights: Sequence[ProductVisit]) -> int:
     """Facts, prices and how well they were read. Answers how many prices changed; costs nothing without products."""
     named = sorted((sight for sight in sights if sight.product and sight.product.name), key=lambda s: not s.is_listed)
     sold = {(sight.domain_id, sight.page_id): sight for sight in named}
@@ -98,7 +98,7 @@ async def store(conn: Any, sights: Sequence[ProductVisit]) -> int:
     return changed
 
 
-async def _keep(conn: Any, sights: list[ProductVisit]) -> int:
+async def _keep(conn: Connection, sights: list[ProductVisit]) -> int:
     added = set(await ADD_PRODUCTS.fetch(conn, _columns(sights)))
     again = [sight for sight in sights if sight.page_id not in added]
     return len(await SEE_PRODUCTS.fetch(conn, _columns(again))) if again else 0
@@ -159,7 +159,7 @@ def _clamp_price(value: Decimal | None) -> Decimal | None:
     return value if value is not None and value.is_finite() and 0 <= value < HIGHEST else None
 
 
-async def _count(conn: Any, sights: Sequence[ProductVisit]) -> None:
+async def _count(conn: Connection, sights: Sequence[ProductVisit]) -> None:
     """Counts attempts by parser. A page that gave a product before and gives none now counts as tried in vain."""
     tally: dict[tuple[int, str, int], list[int]] = {}
     for sight in sights:
@@ -182,12 +182,12 @@ async def _count(conn: Any, sights: Sequence[ProductVisit]) -> None:
         )
 
 
-async def move_duplicates(conn: Any, domains: Sequence[int]) -> None:
+async def move_duplicates(conn: Connection, domains: Sequence[int]) -> None:
     """Products of pages that go, because a twin in another of these domains stays, go to that twin; before pages do."""
     await conn.execute(SQL["move_to_twins"], domains)
 
 
-async def merge_domains(conn: Any, elder: int, others: Sequence[int]) -> None:
+async def merge_domains(conn: Connection, elder: int, others: Sequence[int]) -> None:
     """Products, prices and days of domains become the elder's; after their pages did."""
     for statement in ("move_products", "move_prices", "move_product_days"):
         await conn.execute(SQL[statement], elder, others)

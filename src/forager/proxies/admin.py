@@ -8,6 +8,7 @@ from typing import Any
 from forager.config.cipher import PasswordCipher
 from forager.db import statements
 from forager.db.query import fetch_one
+from forager.db.types import Connection
 from forager.proxies.address import ProxyAddress
 from forager.proxies.models import Proxy
 from forager.proxies.rotation import MOST_FAILURES_TOGETHER
@@ -29,7 +30,7 @@ class ProxyInfo:
 
 
 async def add_proxy(
-    conn: Any, address: ProxyAddress, facts: ProxyInfo, sealed_password: str | None
+    conn: Connection, address: ProxyAddress, facts: ProxyInfo, sealed_password: str | None
 ) -> tuple[int, bool]:
     """Its number, and whether it is new."""
     row = await fetch_one(
@@ -50,51 +51,51 @@ async def add_proxy(
     return row["id"], row["is_new"]
 
 
-async def list_proxies(conn: Any, *, country: str | None, provider: str | None) -> list[Row]:
+async def list_proxies(conn: Connection, *, country: str | None, provider: str | None) -> list[Row]:
     return [dict(row) for row in await conn.fetch(SQL["list_proxies"], country, provider)]
 
 
-async def list_pool(conn: Any, domain_id: int) -> list[Row]:
+async def list_pool(conn: Connection, domain_id: int) -> list[Row]:
     return [dict(row) for row in await conn.fetch(SQL["list_pool"], domain_id)]
 
 
 async def find_ids(
-    conn: Any, ids: Sequence[int] | None, *, country: str | None = None, provider: str | None = None
+    conn: Connection, ids: Sequence[int] | None, *, country: str | None = None, provider: str | None = None
 ) -> list[int]:
     return [row["id"] for row in await conn.fetch(SQL["find_ids"], ids, country, provider)]
 
 
-async def only_ones_of(conn: Any, ids: Sequence[int]) -> list[str]:
+async def only_ones_of(conn: Connection, ids: Sequence[int]) -> list[str]:
     return [row["name"] for row in await conn.fetch(SQL["only_ones_of"], ids)]
 
 
-async def remove_proxies(conn: Any, ids: Sequence[int]) -> list[int]:
+async def remove_proxies(conn: Connection, ids: Sequence[int]) -> list[int]:
     return sorted(row["id"] for row in await conn.fetch(SQL["remove_proxies"], ids))
 
 
-async def assign(conn: Any, domain_id: int, ids: Sequence[int], *, priority: int | None) -> list[int]:
+async def assign(conn: Connection, domain_id: int, ids: Sequence[int], *, priority: int | None) -> list[int]:
     """Those that are new in the pool."""
     rows = await conn.fetch(SQL["assign"], domain_id, ids, priority)
     return sorted(row["proxy_id"] for row in rows if row["is_new"])
 
 
-async def unassign(conn: Any, domain_id: int, ids: Sequence[int] | None) -> list[int]:
+async def unassign(conn: Connection, domain_id: int, ids: Sequence[int] | None) -> list[int]:
     return sorted(row["proxy_id"] for row in await conn.fetch(SQL["unassign"], domain_id, ids))
 
 
-async def move_pools(conn: Any, domain_id: int, others: Sequence[int]) -> None:
+async def move_pools(conn: Connection, domain_id: int, others: Sequence[int]) -> None:
     await conn.execute(SQL["move_pools"], domain_id, others)
 
 
-async def switch_proxies(conn: Any, ids: Sequence[int], is_active: bool) -> list[int]:
+async def switch_proxies(conn: Connection, ids: Sequence[int], is_active: bool) -> list[int]:
     return sorted(row["id"] for row in await conn.fetch(SQL["switch_proxies"], ids, is_active))
 
 
-async def switch_members(conn: Any, domain_id: int, ids: Sequence[int], is_active: bool) -> list[int]:
+async def switch_members(conn: Connection, domain_id: int, ids: Sequence[int], is_active: bool) -> list[int]:
     return sorted(row["id"] for row in await conn.fetch(SQL["switch_members"], domain_id, ids, is_active))
 
 
-async def rotate_secret(conn: Any, vault: PasswordCipher) -> int:
+async def rotate_secret(conn: Connection, vault: PasswordCipher) -> int:
     """All passwords under the first key; how many there were."""
     rows = await conn.fetch(SQL["sealed_passwords"])
     sealed = [
@@ -105,9 +106,9 @@ async def rotate_secret(conn: Any, vault: PasswordCipher) -> int:
     return len(rows)
 
 
-async def pool_health(conn: Any, domain_id: int | None) -> list[Row]:
+async def pool_health(conn: Connection, domain_id: int | None) -> list[Row]:
     return [dict(row) for row in await conn.fetch(SQL["pool_health"], domain_id, MOST_FAILURES_TOGETHER)]
 
 
-async def costs(conn: Any, *, idle_s: float) -> Row:
+async def costs(conn: Connection, *, idle_s: float) -> Row:
     return dict(await fetch_one(conn, SQL["costs"], idle_s))

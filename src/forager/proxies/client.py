@@ -14,6 +14,7 @@ from forager.config.keys import get_cipher
 from forager.config.settings import Settings
 from forager.db.database import Database, open_database
 from forager.db.embedded.paths import Place
+from forager.db.types import Connection
 from forager.domains.store import find_domains
 from forager.engine.transaction_retry import in_transaction
 from forager.errors import ProxyError, VisitError
@@ -99,5 +100,5 @@ async def open_proxied_client(settings: Settings, client: Client, command: str) 
         yield ProxiedClient(client, database, vault)
 
 
-async def _find_pool(domain: str, conn: Any) -> list[store.PoolRow]:
+async def _find_pool(domain: str, conn: Connection) -> list[store.PoolRow]:
     return await store.find_pools(conn, list((await find_domains(conn, [domain])).values()))

@@ -27,6 +27,7 @@ from forager.api.types import (
     Whole,
 )
 from forager.config.keys import get_cipher
+from forager.db.types import Connection
 from forager.errors import ConflictError, NotFoundError, UsageError
 from forager.proxies import schemas as models
 from forager.proxies import service as control
@@ -109,7 +110,7 @@ async def show_proxy(request: Request, _who: User, proxy: PathId) -> Response:
         return reply(await _find(conn, proxy))
 
 
-async def _find(conn: Any, proxy: int) -> dict[str, Any]:
+async def _find(conn: Connection, proxy: int) -> dict[str, Any]:
     for row in await control.list_all(conn):
         if row["id"] == proxy:
             return row

@@ -6,12 +6,12 @@ there is one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import with_config
 
 from forager.config.cipher import PasswordCipher
 from forager.db.rows import RECORD
+from forager.db.types import Connection
 from forager.domains import admin as domains
 from forager.domains import store as domain_store
 from forager.domains.lookup import known_name
@@ -74,7 +74,7 @@ class PoolSize:
 
 
 async def add(
-    conn: Any, vault: PasswordCipher, addresses: Sequence[ProxyAddress], facts: ProxyInfo
+    conn: Connection, vault: PasswordCipher, addresses: Sequence[ProxyAddress], facts: ProxyInfo
 ) -> list[AddedProxy]:
     """All of them or none. A known one takes what is given as its new password and facts."""
     sealed = [vault.encrypt(address.password) if address.password else None for address in addresses]
@@ -83,7 +83,7 @@ async def add(
 
 
 async def list_all(
-    conn: Any, *, domain: str | None = None, country: str | None = None, provider: str | None = None
+    conn: Connection, *, domain: str | None = None, country: str | None = None, provider: str | None = None
 ) -> list[Row]:
     """All, some, or the pool of one domain; with their health."""
     if domain is None:
@@ -93,7 +93,7 @@ async def list_all(
     return [row for row in rows if country in {None, row["country_code"]} and provider in {None, row["provider"]}]
 
 
-async def remove(conn: Any, ids: Sequence[int], *, is_forced: bool = False) -> list[int]:
+async def remove(conn: Connection, ids: Sequence[int], *, is_forced: bool = False) -> list[int]:
     await reject_unknown(conn, ids)
     lonely = await operate.only_ones_of(conn, ids)
     if lonely and not is_forced:
@@ -105,7 +105,7 @@ async def remove(conn: Any, ids: Sequence[int], *, is_forced: bool = False) -> l
 
 
 async def assign(
-    conn: Any,
+    conn: Connection,
     domain: str,
     ids: Sequence[int],
     *,
@@ -128,7 +128,7 @@ async def assign(
     return Assigned(name, sorted(chosen), new)
 
 
-async def unassign(conn: Any, domain: str, ids: Sequence[int] | None, *, by: str) -> Assigned:
+async def unassign(conn: Connection, domain: str, ids: Sequence[int] | None, *, by: str) -> Assigned:
     """Without its last proxy, a domain is asked directly again."""
     identity, name = await _find_domain(conn, domain)
     gone = await operate.unassign(conn, identity, ids or None)
@@ -139,7 +139,9 @@ async def unassign(conn: Any, domain: str, ids: Sequence[int] | None, *, by: str
     return Assigned(name, gone, [])
 
 
-async def switch(conn: Any, ids: Sequence[int], is_active: bool, *, domain: str | None = None) -> SwitchedProxies:
+async def switch(
+    conn: Connection, ids: Sequence[int], is_active: bool, *, domain: str | None = None
+) -> SwitchedProxies:
     """On forgets the failures in a row; off lasts until somebody switches it on."""
     if domain is None:
         await reject_unknown(conn, ids)
@@ -151,17 +153,17 @@ async def switch(conn: Any, ids: Sequence[int], is_active: bool, *, domain: str 
     return SwitchedProxies(turned, name, is_active)
 
 
-async def rekey(conn: Any, vault: PasswordCipher) -> int:
+async def rekey(conn: Connection, vault: PasswordCipher) -> int:
     """All passwords are sealed with the first key; how many there are. Afterwards the other keys can go."""
     return await operate.rotate_secret(conn, vault)
 
 
-async def costs(conn: Any) -> Row:
+async def costs(conn: Connection) -> Row:
     return await operate.costs(conn, idle_s=IDLE_S)
 
 
 async def compute_pool_size(
-    conn: Any,
+    conn: Connection,
     domain: str | None,
     *,
     pages_per_hour: float | None = None,
@@ -211,13 +213,13 @@ def _list_warnings(active: int, needed: int, failed_percent: float | None) -> li
     return told
 
 
-async def _find_domain(conn: Any, text: str) -> tuple[int, str]:
+async def _find_domain(conn: Connection, text: str) -> tuple[int, str]:
     name = await known_name(conn, text)
     assert name is not None
     return (await domain_store.find_domains(conn, [name]))[name], name
 
 
-async def reject_unknown(conn: Any, ids: Sequence[int]) -> None:
+async def reject_unknown(conn: Connection, ids: Sequence[int]) -> None:
     known = await operate.find_ids(conn, list(ids)) if ids else []
     if missing := sorted(set(ids) - set(known)):
         raise NotFoundError(f"There is no {_numbers(missing)}; {WHERE_LISTED}")

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.config.cipher import PasswordCipher
 from forager.db import statements
 from forager.db.query import BulkCommand, BulkQuery
+from forager.db.types import Connection, Row
 from forager.proxies import counters as tally
 from forager.proxies.models import Proxy, ProxyUse
 from forager.proxies.rotation import FIRST_PROBE_S, MOST_FAILURES, MOST_FAILURES_TOGETHER, probe_wait_s
@@ -84,7 +85,7 @@ class ProbeResult(NamedTuple):
     """None: it works."""
 
 
-async def find_pools(conn: Any, domain_ids: Sequence[int]) -> list[PoolRow]:
+async def find_pools(conn: Connection, domain_ids: Sequence[int]) -> list[PoolRow]:
     return [
         PoolRow(
             row["domain_id"],
@@ -107,7 +108,7 @@ async def find_pools(conn: Any, domain_ids: Sequence[int]) -> list[PoolRow]:
     ]
 
 
-async def count_uses(conn: Any, uses: Sequence[ProxyUse]) -> list[ProxyStateRow]:
+async def count_uses(conn: Connection, uses: Sequence[ProxyUse]) -> list[ProxyStateRow]:
     """Health of proxies, and of each with its domains, in the transaction that records the visits."""
     if not uses:
         return []
@@ -130,16 +131,16 @@ async def count_uses(conn: Any, uses: Sequence[ProxyUse]) -> list[ProxyStateRow]
     return [ProxyStateRow(*state, proxies[state.id].uses) for state in await COUNT_USES.fetch(conn, columns)]
 
 
-async def find_probes(conn: Any, limit: int) -> list[ProbeRow]:
+async def find_probes(conn: Connection, limit: int) -> list[ProbeRow]:
     return [_probe(row) for row in await conn.fetch(SQL["find_probes"], limit)]
 
 
-async def find_for_probe(conn: Any, proxy_ids: Sequence[int] | None) -> list[ProbeRow]:
+async def find_for_probe(conn: Connection, proxy_ids: Sequence[int] | None) -> list[ProbeRow]:
     """These, or all."""
     return [_probe(row) for row in await conn.fetch(SQL["find_for_probe"], proxy_ids)]
 
 
-async def end_probes(conn: Any, probed: Iterable[ProbeResult]) -> None:
+async def end_probes(conn: Connection, probed: Iterable[ProbeResult]) -> None:
     done = list(probed)
     proxies = [each for each in done if each.row.domain_id is None]
     pairs = [each for each in done if each.row.domain_id is not None]
@@ -156,10 +157,10 @@ def _results(probed: Sequence[ProbeResult]) -> tuple[list[bool], list[float], li
     return [each.error is None for each in probed], waits, errors
 
 
-def _build_proxy(row: Any) -> EncryptedProxy:
+def _build_proxy(row: Row) -> EncryptedProxy:
     names = ("id", "protocol", "host", "port", "username", "sealed_password", "is_forwarding")
     return EncryptedProxy(*(row[name] for name in names))
 
 
-def _probe(row: Any) -> ProbeRow:
+def _probe(row: Row) -> ProbeRow:
     return ProbeRow(_build_proxy(row), row["failed_probes"], row["domain_id"], row["url"])

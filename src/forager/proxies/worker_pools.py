@@ -4,11 +4,11 @@ about them is noted at once, and is written with the outcomes.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from forager import clock
 from forager.config.cipher import PasswordCipher
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.engine.batch import BatchPart
 from forager.engine.proxying import ProxyPool
 from forager.engine.transaction_retry import in_transaction
@@ -24,7 +24,7 @@ class WorkerPools:
     def __init__(self, cipher: PasswordCipher) -> None:
         self._registry = ProxyRegistry(cipher)
 
-    async def open(self, conn: Any, domain_ids: Sequence[int]) -> Mapping[int, ProxyPool]:
+    async def open(self, conn: Connection, domain_ids: Sequence[int]) -> Mapping[int, ProxyPool]:
         return self._registry.open_pools(await store.find_pools(conn, domain_ids), clock.monotonic())
 
     async def refresh(self, database: Database, held: Mapping[int, ProxyPool | None]) -> Mapping[int, ProxyPool]:
@@ -59,7 +59,7 @@ class _ProxyPart(BatchPart):
         self._pools = pools
         self._rows: Sequence[ProxyStateRow] = ()
 
-    async def record_last(self, conn: Any, done: Sequence[Outcome]) -> None:
+    async def record_last(self, conn: Connection, done: Sequence[Outcome]) -> None:
         self._rows = await store.count_uses(conn, [use for outcome in done for use in outcome.proxy_uses])
 
     def commit(self) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from forager.db.types import Connection
 from forager.domains import images as domain_images
 from forager.domains.traps import traps_of
 from forager.engine.crash_marker import FOLDER, CrashMarker, open_crash_marker, pop_crash_marker
@@ -103,7 +104,7 @@ async def look(forager: "Forager", order: ReplayOrder) -> Stored:
     """What a replay would read. Reads nothing."""
     validate_parser(order.parser)
 
-    async def count(conn: Any) -> Stored:
+    async def count(conn: Connection) -> Stored:
         matches = await control.resolve(conn, order)
         return await control.count_stored(conn, order, matches, default_policy=forager.settings.storage.content_policy)
 
@@ -299,7 +300,7 @@ class _ReplayRun:
 
     # writing -------------------------------------------------------------------------------------------------------
 
-    async def _write_shadow(self, conn: Any, read: list[_ReplayedPage], last: int) -> None:
+    async def _write_shadow(self, conn: Connection, read: list[_ReplayedPage], last: int) -> None:
         tally = ReplayProgress(**self.tally.document())
         noted = [(again, tally.note(again.row["url"], again.old, again.new)) for again in read]
         shadows = [
@@ -322,7 +323,7 @@ class _ReplayRun:
             kept += [again._replace(outcome=without_links(again.outcome, known.refused)) for again in group]
         await self._in_transaction(lambda conn: self._record(conn, kept, _Ids(learned, shown), last))
 
-    async def _record(self, conn: Any, read: list[_ReplayedPage], ids: "_Ids", last: int) -> None:
+    async def _record(self, conn: Connection, read: list[_ReplayedPage], ids: "_Ids", last: int) -> None:
         """Domains are locked before their pages, as by workers."""
         tally = ReplayProgress(**self.tally.document())
         await domain_images.hold_showing(conn, sorted({again.row["domain_id"] for again in read}))
@@ -339,7 +340,7 @@ class _ReplayRun:
         await control.note_progress(conn, self._id, after=last, tally=tally)
         self.tally = tally
 
-    async def _record_pages(self, conn: Any, ours: list[_ReplayedPage], page_ids: dict[bytes, int]) -> None:
+    async def _record_pages(self, conn: Connection, ours: list[_ReplayedPage], page_ids: dict[bytes, int]) -> None:
         outcomes = [again.outcome for again in ours]
         readings = {o.target.page_id: o.reading for o in outcomes if o.reading is not None}
         await reread.renew_languages(conn, {page: reading.language for page, reading in readings.items()})
@@ -354,7 +355,7 @@ class _ReplayRun:
         await index.index_named(conn, list(readings), CONFIGS)
 
 
-async def _record_images(conn: Any, ours: list[_ReplayedPage], ids: Mapping[bytes, int]) -> None:
+async def _record_images(conn: Connection, ours: list[_ReplayedPage], ids: Mapping[bytes, int]) -> None:
     """What pages show, as if it had been read so at their visit. Nobody asked for the files of what is new."""
     pages = [again for again in ours if again.outcome.selection.images is not None]
     shown = [PageImages(a.row["domain_id"], a.row["page_id"], a.outcome.selection.images or ()) for a in pages]
@@ -394,7 +395,7 @@ async def restart_parsing(forager: "Forager", task: int, *, by: str) -> Replayed
 async def refetch(forager: "Forager", order: ReplayOrder, *, by: str, dry: bool) -> int:
     """How many pages are visited again, before others; dry, how many would be."""
 
-    async def once(conn: Any) -> int:
+    async def once(conn: Connection) -> int:
         matches = await control.resolve(conn, order)
         if dry:
             return await reread.count_to_requeue(conn, **matches._asdict())

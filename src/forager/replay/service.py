@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.query import fetch_one
+from forager.db.types import Connection
 from forager.domains import admin as domains
 from forager.domains.lookup import known_name
 from forager.domains.store import find_domains
@@ -83,7 +85,7 @@ class ReplayRunningError(UsageError):
     """Somebody else is at the same replay."""
 
 
-async def resolve(conn: Any, order: ReplayOrder) -> Matches:
+async def resolve(conn: Connection, order: ReplayOrder) -> Matches:
     """Raises where a name or URL is unknown."""
     if order.since and order.until and order.since >= order.until:
         raise UsageError("The span is empty: --since has to be before --until.")
@@ -93,15 +95,15 @@ async def resolve(conn: Any, order: ReplayOrder) -> Matches:
     return Matches(domain, page, order.since, order.until)
 
 
-async def count_stored(conn: Any, order: ReplayOrder, matches: Matches, *, default_policy: str) -> Stored:
+async def count_stored(conn: Connection, order: ReplayOrder, matches: Matches, *, default_policy: str) -> Stored:
     """Raises NotStoredError where there is nothing to read: the policy is to be named to whoever asked."""
-    found = Stored(*await conn.fetchrow(SQL["count_stored"], *matches))
+    found = Stored(*await fetch_one(conn, SQL["count_stored"], *matches))
     if not found.pages:
         raise NotStoredError(await _explain_empty(conn, order, found, default_policy))
     return found
 
 
-async def _explain_empty(conn: Any, order: ReplayOrder, found: Stored, default_policy: str) -> str:
+async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, default_policy: str) -> str:
     what = order.url or order.domain or "any page"
     span = " in this span" if order.since or order.until else ""
     if found.deleted:
@@ -121,7 +123,7 @@ async def _explain_empty(conn: Any, order: ReplayOrder, found: Stored, default_p
 
 
 async def next_stored(
-    conn: Any, matches: Matches, *, after: int, limit: int
+    conn: Connection, matches: Matches, *, after: int, limit: int
 ) -> tuple[list[Mapping[str, Any]], int | None]:
     """The pages of the next portion, and the last page it looked at; None behind the last one."""
     domain, page, since, until = matches
@@ -130,21 +132,21 @@ async def next_stored(
     return [dict(row) for row in rows], last
 
 
-async def known_products(conn: Any, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
+async def known_products(conn: Connection, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
     return {row["page_id"]: dict(row) for row in await conn.fetch(SQL["known_products"], page_ids)}
 
 
-async def known_images(conn: Any, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
+async def known_images(conn: Connection, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
     return {row["page_id"]: dict(row) for row in await conn.fetch(SQL["known_images"], page_ids)}
 
 
-async def hold_pages(conn: Any, pages: Mapping[int, datetime | None]) -> set[int]:
+async def hold_pages(conn: Connection, pages: Mapping[int, datetime | None]) -> set[int]:
     """Those that were not visited since they were looked at; they stay as they are until the transaction ends."""
     rows = await conn.fetch(SQL["hold_pages"], list(pages), list(pages.values()))
     return {row["id"] for row in rows}
 
 
-async def take(conn: Any, order: ReplayOrder, *, by: str, pid: int, pid_started: int) -> Replay:
+async def take(conn: Connection, order: ReplayOrder, *, by: str, pid: int, pid_started: int) -> Replay:
     """An unfinished replay of the same order goes on; else a new one begins. The connection has it to itself."""
     found = await conn.fetchrow(SQL["find_replay"], order.document())
     number = found["id"] if found else await conn.fetchval(SQL["start_replay"], order.document(), by, pid, pid_started)
@@ -157,14 +159,14 @@ async def take(conn: Any, order: ReplayOrder, *, by: str, pid: int, pid_started:
     return Replay(number, found["after_page"], tally, True, (found["pid"], found["pid_started"]))
 
 
-async def order_one(conn: Any, order: ReplayOrder, *, by: str) -> int:
+async def order_one(conn: Connection, order: ReplayOrder, *, by: str) -> int:
     """For somebody else to do: an unfinished one of the same order, or a new one."""
     found = await conn.fetchrow(SQL["find_replay"], order.document())
     number: int = found["id"] if found else await conn.fetchval(SQL["start_replay"], order.document(), by, 0, 0)
     return number
 
 
-async def read_one(conn: Any, replay: int) -> State:
+async def read_one(conn: Connection, replay: int) -> State:
     row = await conn.fetchrow(SQL["read_replay"], replay)
     if row is None:
         raise NotFoundError(f"There is no replay {replay}.")
@@ -182,15 +184,17 @@ def _read_order(document: str) -> ReplayOrder:
     return ReplayOrder(**given | span | {"into": Into(given["into"])})
 
 
-async def note_progress(conn: Any, replay: int, *, after: int, tally: ReplayProgress) -> None:
+async def note_progress(conn: Connection, replay: int, *, after: int, tally: ReplayProgress) -> None:
     await conn.execute(SQL["note_progress"], replay, after, json.dumps(tally.document()))
 
 
-async def end(conn: Any, replay: int, tally: ReplayProgress) -> None:
+async def end(conn: Connection, replay: int, tally: ReplayProgress) -> None:
     await conn.execute(SQL["end_replay"], replay, json.dumps(tally.document()))
 
 
-async def add_shadows(conn: Any, replay: int, shadows: Sequence[tuple[int, int, list[str], Fields, Fields]]) -> None:
+async def add_shadows(
+    conn: Connection, replay: int, shadows: Sequence[tuple[int, int, list[str], Fields, Fields]]
+) -> None:
     """Page, task, fields that differ, and what they were and are."""
     if shadows:
         rows = [
@@ -205,7 +209,7 @@ async def add_shadows(conn: Any, replay: int, shadows: Sequence[tuple[int, int, 
         await conn.execute(SQL["add_shadows"], replay, *map(list, zip(*rows, strict=True)))
 
 
-async def of_task(conn: Any, task: int, *, default_policy: str) -> ReplayOrder:
+async def of_task(conn: Connection, task: int, *, default_policy: str) -> ReplayOrder:
     """`restart-parsing`: the order that reads the page of a task again."""
     row = await conn.fetchrow(SQL["find_task"], task)
     if row is None:
@@ -220,7 +224,7 @@ async def of_task(conn: Any, task: int, *, default_policy: str) -> ReplayOrder:
     return ReplayOrder(url=row["url"])
 
 
-async def requeue(conn: Any, matches: Matches, *, by: str, refresh_every_s: float | None) -> int:
+async def requeue(conn: Connection, matches: Matches, *, by: str, refresh_every_s: float | None) -> int:
     """Visit again instead: the pages get tasks of priority 2. Their domains are ready for them."""
     after: int | None = 0
     pages = 0

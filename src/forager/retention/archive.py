@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
+from forager.db.types import Connection
 from forager.errors import NotFoundError, StoreError, UsageError
 from forager.frontier import history
 from forager.frontier.details import unpack_items
@@ -66,7 +66,7 @@ OnMoved = Callable[[Moved], None]
 
 
 @contextlib.asynccontextmanager
-async def lock_archive(conn: Any) -> AsyncIterator[None]:
+async def lock_archive(conn: Connection) -> AsyncIterator[None]:
     """One process archives or purges at a time."""
     if not await history.lock_archiving(conn):
         raise UsageError("Another Forager is archiving or purging right now: wait until it is done.")
@@ -76,13 +76,13 @@ async def lock_archive(conn: Any) -> AsyncIterator[None]:
         await history.unlock_archiving(conn)
 
 
-async def plan(conn: Any, retention: Retention) -> list[ArchivePlan]:
+async def plan(conn: Connection, retention: Retention) -> list[ArchivePlan]:
     """What `move` would move now. Changes nothing."""
     return await history.plan(conn, retention)
 
 
 async def move(
-    conn: Any,
+    conn: Connection,
     folder: Path,
     retention: Retention,
     *,
@@ -118,7 +118,7 @@ async def move(
 
 
 async def _move_slice(
-    conn: Any,
+    conn: Connection,
     folder: Path,
     retention: Retention,
     planned: ArchivePlan,
@@ -178,7 +178,7 @@ async def _move_slice(
 
 
 async def _write(
-    conn: Any, path: Path, retention: Retention, planned: ArchivePlan, *, after: int, limit: int
+    conn: Connection, path: Path, retention: Retention, planned: ArchivePlan, *, after: int, limit: int
 ) -> cold_file.Content:
     writer = cold_file.Writer(path)
     try:
@@ -192,12 +192,12 @@ async def _write(
     return await asyncio.to_thread(cold_file.check_part, path)
 
 
-async def _discard(conn: Any, slice_id: int, path: Path) -> None:
+async def _discard(conn: Connection, slice_id: int, path: Path) -> None:
     await asyncio.to_thread(cold_file.discard, path)
     await history.delete_part(conn, slice_id)
 
 
-async def _leave(conn: Any, slice_id: int, kind: str, ids: Sequence[int], *, pause_s: float) -> None:
+async def _leave(conn: Connection, slice_id: int, kind: str, ids: Sequence[int], *, pause_s: float) -> None:
     is_pages = kind == history.PAGES
     for portion in _batches(ids):
         async with conn.transaction():
@@ -216,7 +216,9 @@ def _batches(ids: Sequence[int], size: int = AT_ONCE) -> Iterator[Sequence[int]]
         yield ids[start : start + size]
 
 
-async def _finish(conn: Any, folder: Path, moved: Moved, *, copies: BucketFolder | None = None, pause_s: float) -> None:
+async def _finish(
+    conn: Connection, folder: Path, moved: Moved, *, copies: BucketFolder | None = None, pause_s: float
+) -> None:
     """What an earlier round left half done."""
     for left in await history.list_pending_parts(conn):
         if left.status == "writing":
@@ -236,12 +238,12 @@ async def _finish(conn: Any, folder: Path, moved: Moved, *, copies: BucketFolder
 # Looking at cold files ----------------------------------------------------------------------------------------------
 
 
-async def list_archive_parts(conn: Any, month: date | None = None) -> list[Slice]:
+async def list_archive_parts(conn: Connection, month: date | None = None) -> list[Slice]:
     return await history.list_parts(conn, month)
 
 
 async def verify(
-    conn: Any, folder: Path, month: date | None = None, *, copies: BucketFolder | None = None
+    conn: Connection, folder: Path, month: date | None = None, *, copies: BucketFolder | None = None
 ) -> list[Found]:
     """Every file read from end to end, and its copy, against what the database knows of it."""
     slices = [each for each in await history.list_parts(conn, month) if each.status in cold_copies.READABLE]
@@ -280,7 +282,7 @@ async def _restore_copy(copies: BucketFolder | None, path: Path, name: str) -> N
         await asyncio.to_thread(cold_copies.download, copies, path, name)
 
 
-async def restore(conn: Any, folder: Path, month: date, *, copies: BucketFolder | None = None) -> int:
+async def restore(conn: Connection, folder: Path, month: date, *, copies: BucketFolder | None = None) -> int:
     """A month is read back into `restored_tasks` and `restored_pages`, all of its files or none. Answers how much."""
     slices = [each for each in await history.list_parts(conn, month) if each.status == "moved"]
     if not slices:
@@ -297,7 +299,7 @@ async def restore(conn: Any, folder: Path, month: date, *, copies: BucketFolder 
     return total
 
 
-async def _restore(conn: Any, each: Slice, rows: Iterator[dict[str, str]]) -> int:
+async def _restore(conn: Connection, each: Slice, rows: Iterator[dict[str, str]]) -> int:
     total = 0
     while portion := list(islice(rows, AT_ONCE)):
         if each.kind == history.PAGES:
@@ -308,7 +310,7 @@ async def _restore(conn: Any, each: Slice, rows: Iterator[dict[str, str]]) -> in
     return total
 
 
-async def drop_restored(conn: Any, month: date | None) -> int:
+async def drop_restored(conn: Connection, month: date | None) -> int:
     return await history.drop_restored(conn, month)
 
 

@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
+from forager.db.types import Connection
 from forager.errors import StoreError
 from forager.frontier import history
 from forager.frontier.history import Slice
@@ -23,7 +23,7 @@ from forager.storage.files import PART, digest, make_folder, publish, sync_file
 READABLE = frozenset({"moving", "moved"})
 
 
-async def catch_up(conn: Any, folder: Path, there: BucketFolder) -> int:
+async def catch_up(conn: Connection, folder: Path, there: BucketFolder) -> int:
     """How many files were copied that had no copy yet."""
     known = await asyncio.to_thread(there.files)
     slices = await history.list_parts(conn)

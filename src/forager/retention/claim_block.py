@@ -8,9 +8,9 @@ purge that is killed leaves behind ends by itself.
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Collection
-from typing import Any
 
 from forager import clock
+from forager.db.types import Connection
 from forager.domains import admin as domains
 from forager.domains.admin import LockedDomain
 from forager.domains.service import release_tasks
@@ -26,7 +26,7 @@ LOOK_EVERY_S = 0.1
 
 
 @contextlib.asynccontextmanager
-async def fenced(conn: Any, domain_ids: Collection[int]) -> AsyncIterator[None]:
+async def fenced(conn: Connection, domain_ids: Collection[int]) -> AsyncIterator[None]:
     """Nobody holds these domains, or claims them, until this ends. Opens its own transactions."""
     before = await domains.block_claims(conn, domain_ids, seconds=FENCE_S)
     try:
@@ -36,7 +36,7 @@ async def fenced(conn: Any, domain_ids: Collection[int]) -> AsyncIterator[None]:
         await domains.allow_claims(conn, before, seconds=FENCE_S)
 
 
-async def clear_out(conn: Any, domain_ids: Collection[int]) -> None:
+async def clear_out(conn: Connection, domain_ids: Collection[int]) -> None:
     """Waits until nobody holds them; whoever takes too long loses the lease."""
     until = clock.monotonic() + PATIENCE_S
     while holders := await domains.holders(conn, domain_ids):
@@ -49,7 +49,7 @@ async def clear_out(conn: Any, domain_ids: Collection[int]) -> None:
 
 
 @contextlib.asynccontextmanager
-async def purge_transaction(conn: Any, name: str) -> AsyncIterator[LockedDomain]:
+async def purge_transaction(conn: Connection, name: str) -> AsyncIterator[LockedDomain]:
     """A transaction in which pages of a fenced domain may go: nobody holds it, and no worker writes meanwhile."""
     while True:
         async with conn.transaction():

@@ -9,6 +9,8 @@ from collections import Counter
 from typing import Any
 
 from forager.db import statements
+from forager.db.query import fetch_one
+from forager.db.types import Connection
 from forager.domains import repair
 from forager.domains.cooldown import sign_moves
 from forager.domains.lookup import known_name
@@ -27,12 +29,12 @@ DOMAINS_AT_ONCE = 100
 """That are fenced off together: each wait for workers is one for all of them."""
 
 
-async def clear_frontier(conn: Any, order: PurgeOrder, *, domain: str | None = None) -> PurgeResult:
+async def clear_frontier(conn: Connection, order: PurgeOrder, *, domain: str | None = None) -> PurgeResult:
     """Of one domain, or of all. Opens its own transactions; stopped, the same order goes on."""
     name = await known_name(conn, domain)
     cleared = PurgeResult("frontier", f"the frontier of {name or 'all domains'}")
     if order.is_trial:
-        cleared.counts.update(dict(await conn.fetchrow(SQL["count_waiting"], name)))
+        cleared.counts.update(dict(await fetch_one(conn, SQL["count_waiting"], name)))
         return cleared
     async with (
         lock_archive(conn),
@@ -48,7 +50,7 @@ async def clear_frontier(conn: Any, order: PurgeOrder, *, domain: str | None = N
     return cleared
 
 
-async def _clear(conn: Any, domain: Any, record: Record, cleared: PurgeResult, order: PurgeOrder) -> None:
+async def _clear(conn: Connection, domain: Any, record: Record, cleared: PurgeResult, order: PurgeOrder) -> None:
     domain_id, name = domain["id"], domain["name"]
     last, taken = 0, 0
     while pages := [row["id"] for row in await conn.fetch(SQL["find_waiting"], domain_id, last, PAGES_AT_ONCE)]:
@@ -66,7 +68,7 @@ async def _clear(conn: Any, domain: Any, record: Record, cleared: PurgeResult, o
         )
 
 
-async def _take(conn: Any, domain_id: int, pages: list[int], record: Record, cleared: PurgeResult) -> None:
+async def _take(conn: Connection, domain_id: int, pages: list[int], record: Record, cleared: PurgeResult) -> None:
     dropped = await images.drop_images(conn, domain_id, pages)
     taken = await frontier.delete_pages(conn, pages)
     here = Less(domain_id, taken.known, taken.waiting, dropped.shown, dropped.stored[domain_id])

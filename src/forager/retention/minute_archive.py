@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from forager import __version__
+from forager.db.types import Connection
 from forager.errors import StoreError
 from forager.retention.purge_record import SQL as PURGES
 from forager.stats import series
@@ -41,7 +42,7 @@ def name_of(day: date, number: int = 1) -> str:
     return f"{KIND}/{day:%Y-%m}/{KIND}-{day}{ending}.json.gz"
 
 
-async def archive_minute_stats(conn: Any, folder: Path, *, after_days: int) -> int:
+async def archive_minute_stats(conn: Connection, folder: Path, *, after_days: int) -> int:
     """Write down all that `series.roll_up` would take in now; call both in one snapshot. Answers how many days."""
     days = await series.old_days(conn, after_days=after_days)
     for day in days:
@@ -82,7 +83,7 @@ def find(folder: Path, month: date | None = None) -> list[StatsFile]:
     )
 
 
-async def missing_days(conn: Any, folder: Path, month: date | None = None) -> list[date]:
+async def missing_days(conn: Connection, folder: Path, month: date | None = None) -> list[date]:
     """Days whose minutes left the database, without a file; those of months that were purged are not missed."""
     there = {each.day for each in await asyncio.to_thread(find, folder, month)}
     purged = {row["month"] for row in await conn.fetch(PURGES["purged_months"])}

@@ -13,6 +13,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from forager.db.query import fetch_one
+from forager.db.types import Connection
 from forager.domains import admin, repair
 from forager.domains.admin import LockedDomain
 from forager.domains.cooldown import sign_moves
@@ -52,12 +54,12 @@ class PurgeResult:
         return self
 
 
-async def has_history(conn: Any, domain: str) -> bool:
+async def has_history(conn: Connection, domain: str) -> bool:
     """Whether a page of this domain was ever visited: the newest visit of each stays in the database."""
     return await frontier.has_history(conn, await _known(conn, domain))
 
 
-async def purge_domain(conn: Any, name: str, order: PurgeOrder) -> PurgeResult:
+async def purge_domain(conn: Connection, name: str, order: PurgeOrder) -> PurgeResult:
     """A domain with everything that is known of it. Found again by a link, it is new."""
     known = await _known(conn, name)
     purged = PurgeResult("domain", known)
@@ -75,7 +77,7 @@ async def purge_domain(conn: Any, name: str, order: PurgeOrder) -> PurgeResult:
     return purged.with_counts(record)
 
 
-async def purge_pages(conn: Any, name: str, text: str, order: PurgeOrder) -> PurgeResult:
+async def purge_pages(conn: Connection, name: str, text: str, order: PurgeOrder) -> PurgeResult:
     """Pages of a domain whose URL contains a text. Found again by a link, they are new."""
     if not text:
         raise UsageError("Say which pages: a part of their URLs. `forager purge domain` takes all of them.")
@@ -94,14 +96,14 @@ async def purge_pages(conn: Any, name: str, text: str, order: PurgeOrder) -> Pur
     return purged.with_counts(record)
 
 
-async def purge_tasks(conn: Any, before: datetime, name: str | None, order: PurgeOrder) -> PurgeResult:
+async def purge_tasks(conn: Connection, before: datetime, name: str | None, order: PurgeOrder) -> PurgeResult:
     """History that ended before a moment; the last word on each page stays. A crawl may go on meanwhile."""
     known = await known_name(conn, name)
     if before > await conn.fetchval(SQL["yesterday"]):
         raise UsageError(
             "History of today and yesterday stays: it is still added up. Choose an earlier day.", field="before"
         )
-    domain_id = (await conn.fetchrow(LOOK["find_domain"], known))["id"] if known else None
+    domain_id = (await fetch_one(conn, LOOK["find_domain"], known))["id"] if known else None
     purged = PurgeResult("tasks", f"before {before:%Y-%m-%d %H:%M} UTC" + (f" of {known}" if known else ""))
     if order.is_trial:
         purged.counts["tasks"] = await frontier.count_history(conn, before, domain_id)
@@ -119,7 +121,7 @@ async def purge_tasks(conn: Any, before: datetime, name: str | None, order: Purg
 
 
 async def purge_cold(
-    conn: Any, folder: Path, month: date, order: PurgeOrder, *, copies: BucketFolder | None = None
+    conn: Connection, folder: Path, month: date, order: PurgeOrder, *, copies: BucketFolder | None = None
 ) -> PurgeResult:
     """The cold files of a month, with their copies. What counters need of their visits stays."""
     purged = PurgeResult("cold", f"{month:%Y-%m}")
@@ -147,7 +149,7 @@ async def purge_cold(
     return purged.with_counts(record)
 
 
-async def list_purges(conn: Any, *, limit: int, before: int | None = None) -> list[dict[str, Any]]:
+async def list_purges(conn: Connection, *, limit: int, before: int | None = None) -> list[dict[str, Any]]:
     """Newest first; `before` is the id of the last one of the page before."""
     rows = await conn.fetch(SQL["read_purges"], before, limit)
     return [dict(row) | {"counts": json.loads(row["counts"])} for row in rows]
@@ -156,14 +158,14 @@ async def list_purges(conn: Any, *, limit: int, before: int | None = None) -> li
 # Pages --------------------------------------------------------------------------------------------------------------
 
 
-async def _try_pages(conn: Any, name: str, text: str | None, purged: PurgeResult) -> PurgeResult:
-    domain_id: int = (await conn.fetchrow(LOOK["find_domain"], name))["id"]
+async def _try_pages(conn: Connection, name: str, text: str | None, purged: PurgeResult) -> PurgeResult:
+    domain_id: int = (await fetch_one(conn, LOOK["find_domain"], name))["id"]
     purged.counts.update(await frontier.count_pages(conn, domain_id, text))
     return purged
 
 
 async def _take_pages(
-    conn: Any, domain_id: int, purged: PurgeResult, record: Record, *, name: str, text: str | None = None
+    conn: Connection, domain_id: int, purged: PurgeResult, record: Record, *, name: str, text: str | None = None
 ) -> None:
     last = 0
     while page_ids := await frontier.find_pages(conn, domain_id, text, after=last, limit=PAGES_AT_ONCE):
@@ -172,7 +174,7 @@ async def _take_pages(
         last = page_ids[-1]
 
 
-async def _take(conn: Any, domain_id: int, page_ids: list[int], purged: PurgeResult, record: Record) -> None:
+async def _take(conn: Connection, domain_id: int, page_ids: list[int], purged: PurgeResult, record: Record) -> None:
     dropped = await images.drop_images(conn, domain_id, page_ids)
     taken = await frontier.delete_pages(conn, page_ids)
     await repair.reduce_counters(conn, _less(domain_id, dropped, known=taken.known, waiting=taken.waiting))
@@ -194,7 +196,7 @@ def _less(domain_id: int, dropped: Dropped, *, known: int = 0, waiting: int = 0)
     return [here, *(Less(other, stored=stored) for other, stored in dropped.stored.items() if other != domain_id)]
 
 
-async def _leave(conn: Any, domain_id: int, purged: PurgeResult) -> None:
+async def _leave(conn: Connection, domain_id: int, purged: PurgeResult) -> None:
     dropped = await images.leave_domain(conn, domain_id)
     await repair.reduce_counters(conn, _less(domain_id, dropped))
     await repair.remove(conn, domain_id)
@@ -202,7 +204,7 @@ async def _leave(conn: Any, domain_id: int, purged: PurgeResult) -> None:
     purged.keys += dropped.keys
 
 
-async def _repair(conn: Any, domain_id: int, order: PurgeOrder) -> None:
+async def _repair(conn: Connection, domain_id: int, order: PurgeOrder) -> None:
     """A domain without a page that waits is exhausted."""
     async with conn.transaction():
         held = await repair.lock_free_domains(conn, [domain_id])
@@ -212,13 +214,13 @@ async def _repair(conn: Any, domain_id: int, order: PurgeOrder) -> None:
         )
 
 
-async def _known(conn: Any, name: str) -> str:
+async def _known(conn: Connection, name: str) -> str:
     known = await known_name(conn, name)
     assert known is not None
     return known
 
 
-async def _hold(conn: Any, name: str) -> LockedDomain:
+async def _hold(conn: Connection, name: str) -> LockedDomain:
     held = await admin.hold(conn, name)
     if held is None:
         raise NotFoundError(f"{name} is gone: somebody else purged it.")

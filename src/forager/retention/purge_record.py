@@ -13,6 +13,7 @@ from typing import Any
 from forager.accounts import audit
 from forager.accounts.identity import Identity
 from forager.db import statements
+from forager.db.types import Connection
 
 SQL = statements.load("forager.retention", "purges.sql")
 
@@ -41,12 +42,12 @@ class Record:
     subject: str
     counts: Counter[str] = field(default_factory=Counter)
 
-    async def count(self, conn: Any, counts: Counter[str], *, closed: int = 0) -> None:
+    async def count(self, conn: Connection, counts: Counter[str], *, closed: int = 0) -> None:
         """In the transaction that took it; closed tasks also by themselves."""
         await conn.execute(SQL["count_purge"], self.id, json.dumps(counts), closed)
         self.counts.update(counts)
 
-    async def note(self, conn: Any, step: str, outcome: str = audit.DONE, **more: Any) -> None:
+    async def note(self, conn: Connection, step: str, outcome: str = audit.DONE, **more: Any) -> None:
         details = {"step": step, "purge": self.id, "reason": self.order.reason, **more}
         await audit.note(
             conn, self.order.who, self.action, kind="purge", object_id=self.subject, details=details, outcome=outcome
@@ -54,7 +55,9 @@ class Record:
 
 
 @contextlib.asynccontextmanager
-async def on_record(conn: Any, order: PurgeOrder, action: str, *, what: str, subject: str) -> AsyncIterator[Record]:
+async def on_record(
+    conn: Connection, order: PurgeOrder, action: str, *, what: str, subject: str
+) -> AsyncIterator[Record]:
     """`action` as the audit log names it, such as `domain.purge`; `what` as the table of purges does."""
     async with conn.transaction():
         purge_id = await conn.fetchval(SQL["begin_purge"], order.by, order.reason, what, subject)

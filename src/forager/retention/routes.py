@@ -13,6 +13,7 @@ from forager.api.errors import responses
 from forager.api.paging import Listed, Paged
 from forager.api.reply import listed, reply
 from forager.api.types import After, DryRun, Limit, Name, PathName, Reason, Text
+from forager.db.types import Connection
 from forager.errors import ConflictError, UsageError
 from forager.frontier.history import ArchivePlan
 from forager.retention import archive as cold
@@ -118,7 +119,7 @@ async def purge_domain(
     )
 
 
-async def _require_reason(conn: Any, who: Identity, reason: str, history_of: str | None) -> None:
+async def _require_reason(conn: Connection, who: Identity, reason: str, history_of: str | None) -> None:
     """Clearing the frontier needs a reason. So does deleting visits, which prove what Forager did: only who may manage
     accounts, too, does that."""
     if history_of is not None:
@@ -153,7 +154,7 @@ async def _purge(
     return reply({"subject": subject, "counts": dict(done.counts), "dry_run": dry_run})
 
 
-async def _run_purge(conn: Any, work: Counted, order: PurgeOrder) -> Any:
+async def _run_purge(conn: Connection, work: Counted, order: PurgeOrder) -> Any:
     """The trial understood the order: what is refused now does not fit what is there."""
     try:
         return await work(conn, order)

@@ -1,9 +1,9 @@
 """Builds what retention needs from Settings: where cold files are, how long visits stay, and the roll-up before."""
 
 from pathlib import Path
-from typing import Any
 
 from forager.config.settings import Settings
+from forager.db.types import Connection
 from forager.frontier.history import Retention
 from forager.retention import archive as cold
 from forager.retention import archive_file as cold_file
@@ -45,7 +45,7 @@ def rules_of(settings: Settings) -> list[Rule]:
     ]
 
 
-async def archive(conn: Any, settings: Settings, *, by: str, on_moved: OnMoved = lambda _moved: None) -> Moved:
+async def archive(conn: Connection, settings: Settings, *, by: str, on_moved: OnMoved = lambda _moved: None) -> Moved:
     """Days are rolled up first: what was not leaves later."""
     await roll_up_new_days(conn)
     return await cold.move(
@@ -53,7 +53,7 @@ async def archive(conn: Any, settings: Settings, *, by: str, on_moved: OnMoved =
     )
 
 
-async def move_old(conn: Any, settings: Settings) -> str:
+async def move_old(conn: Connection, settings: Settings) -> str:
     """Moves old visits to archive files, and returns a summary in one line."""
     moved = await archive(conn, settings, by=ACTOR)
     finished = f"; {things(moved.finished, 'slice')} of an earlier night finished" if moved.finished else ""
@@ -61,5 +61,5 @@ async def move_old(conn: Any, settings: Settings) -> str:
     return f"{things(moved.rows, 'row')} moved to {things(moved.slices, 'cold file')}{finished}{copied}"
 
 
-async def archive_minute_stats(conn: Any, after_days: int, *, settings: Settings) -> int:
+async def archive_minute_stats(conn: Connection, after_days: int, *, settings: Settings) -> int:
     return await cold_stats.archive_minute_stats(conn, cold_folder(settings), after_days=after_days)

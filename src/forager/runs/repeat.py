@@ -5,15 +5,15 @@ So a refresh keeps to the scope, the patterns and the depth the site was crawled
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
+from forager.db.types import Connection
 from forager.domains import cooldown
 from forager.runs.models import RunSpec
 from forager.stats import store as stats
 
 
 async def start_refresh(
-    conn: Any,
+    conn: Connection,
     before: int,
     *,
     names: Sequence[str] | None,

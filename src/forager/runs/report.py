@@ -1,8 +1,8 @@
 """A run's progress and report, read from the database: the same for one worker or fifty, live or a year later."""
 
 from collections.abc import Mapping
-from typing import Any
 
+from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.engine.models import describe_pause
 from forager.frontier.models import OutcomeKind
@@ -17,7 +17,7 @@ FEW_PAGES = 3
 """A crawl that brought no more may have missed the site behind them."""
 
 
-async def read_progress(conn: Any, run: int) -> Progress:
+async def read_progress(conn: Connection, run: int) -> Progress:
     totals = await stats.read_run(conn, run)
     outcomes = await stats.read_outcomes(conn, run)
     states, frontier = await stats.read_domain_states(conn, run)
@@ -42,7 +42,7 @@ async def read_progress(conn: Any, run: int) -> Progress:
     )
 
 
-async def read_report(conn: Any, run: int, spec: RunSpec, *, was_stopped: bool, has_failed: bool) -> RunReport:
+async def read_report(conn: Connection, run: int, spec: RunSpec, *, was_stopped: bool, has_failed: bool) -> RunReport:
     progress = await read_progress(conn, run)
     has_limit = spec.max_pages is not None or spec.max_pages_per_domain is not None
     rows = await stats.read_waiting(

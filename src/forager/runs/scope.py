@@ -2,9 +2,9 @@
 standing run as far as all that are known."""
 
 from array import array
-from typing import Any
 
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.engine.transaction_retry import in_transaction
 from forager.links.name_set import MutableNameSet, NameSet, hash_name
@@ -19,7 +19,7 @@ async def read_reach(database: Database, run: int, spec: RunSpec) -> CrawlScope:
         return CrawlScope.of(spec)
     is_wide = spec.scope is Scope.DOMAIN
 
-    async def read_names(conn: Any) -> NameSet:
+    async def read_names(conn: Connection) -> NameSet:
         hashes = array("Q")
         async for name, parent in domains.stream_names(conn, run):
             hashes.append(hash_name(parent if is_wide else name))
@@ -29,7 +29,7 @@ async def read_reach(database: Database, run: int, spec: RunSpec) -> CrawlScope:
     return CrawlScope.of(spec, parents=names) if is_wide else CrawlScope.of(spec, domains=names)
 
 
-async def _read_known(conn: Any) -> MutableNameSet:
+async def _read_known(conn: Connection) -> MutableNameSet:
     hashes, up_to = array("Q"), 0
     async for up_to, name in domains.stream_known_names(conn, 0):  # noqa: B007 (the last one counts)
         hashes.append(hash_name(name))

@@ -7,6 +7,7 @@ those that failed before and those of domains nobody answered for; seeds of a li
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.frontier import store as frontier
 from forager.frontier.enqueue import EnqueueResult, enqueue
@@ -20,7 +21,13 @@ from forager.urls.normalize import url_key
 
 
 async def start_run(
-    conn: Any, spec: RunSpec, *, by: str, listed: Sequence[Seed] = (), source: str = "seed", is_scored: bool = True
+    conn: Connection,
+    spec: RunSpec,
+    *,
+    by: str,
+    listed: Sequence[Seed] = (),
+    source: str = "seed",
+    is_scored: bool = True,
 ) -> int:
     """Store the order and everything it needs to begin. Answers the run's number. `listed` seeds are among the spec's,
     and were found in a list that `source` names."""
@@ -34,7 +41,7 @@ async def start_run(
     return run
 
 
-async def allow_networks(conn: Any, spec: RunSpec, names: Iterable[str], *, by: str) -> None:
+async def allow_networks(conn: Connection, spec: RunSpec, names: Iterable[str], *, by: str) -> None:
     """The seeds' domains keep what the operator allowed for them: a refresh and `forager up` need it as much as this
     run. Pages that the address guard rejected before are tried again. Without the flag, what was allowed stays."""
     if not spec.allow_networks:
@@ -43,7 +50,7 @@ async def allow_networks(conn: Any, spec: RunSpec, names: Iterable[str], *, by: 
     await domains.update_requeue_counts(conn, await frontier.requeue_rejected(conn, ids, by=by))
 
 
-async def prepare_run(conn: Any, spec: RunSpec, named: tuple[str, ...], *, by: str) -> int:
+async def prepare_run(conn: Connection, spec: RunSpec, named: tuple[str, ...], *, by: str) -> int:
     """A run with more seeds than fit in one transaction. It counts as stopped until all are planted."""
     run = await stats.start_run(conn, spec, by=by)
     await stats.end_run(conn, run, "stopped")
@@ -54,7 +61,7 @@ async def prepare_run(conn: Any, spec: RunSpec, named: tuple[str, ...], *, by: s
 
 
 async def add_seed_batch(
-    conn: Any, seeds: Sequence[Seed], spec: RunSpec, *, run: int, source: str, is_scored: bool
+    conn: Connection, seeds: Sequence[Seed], spec: RunSpec, *, run: int, source: str, is_scored: bool
 ) -> SeedResult:
     """A part of a prepared run's list. New domains are the run's from their first moment; what the scope adds to them,
     and what was there before, is adopted."""
@@ -70,19 +77,19 @@ async def add_seed_batch(
     return planted
 
 
-async def open_run(conn: Any, spec: RunSpec, *, run: int) -> None:
+async def open_run(conn: Connection, spec: RunSpec, *, run: int) -> None:
     """All seeds of a prepared run are planted; `spec` knows now how many they were."""
     if spec.scope is Scope.ANY:
         await assign_domains(conn, spec, (), run=run)
     await stats.open_run(conn, run, spec)
 
 
-async def add_seeds(conn: Any, seeds: tuple[str, ...], *, run: int, by: str) -> None:
+async def add_seeds(conn: Connection, seeds: tuple[str, ...], *, run: int, by: str) -> None:
     """Seeds are pages at depth 0 and of the highest priority, also those that were known before."""
     links = [Discovery(url, url_key(url), domain_of(url), 0, 0, "", "seed") for url in seeds]
     learned = EnqueueResult()
 
-    async def find_or_add(conn: Any, bases: Any) -> dict[str, int]:
+    async def find_or_add(conn: Connection, bases: Any) -> dict[str, int]:
         await domains.add_domains(conn, bases, source="seed", run=run)
         return await domains.find_domains(conn, bases)
 
@@ -97,7 +104,7 @@ async def add_seeds(conn: Any, seeds: tuple[str, ...], *, run: int, by: str) -> 
     await domains.wake_unreachable(conn, sorted({link.domain for link in links}))
 
 
-async def assign_domains(conn: Any, spec: RunSpec, domain_names: Iterable[str], *, run: int) -> None:
+async def assign_domains(conn: Connection, spec: RunSpec, domain_names: Iterable[str], *, run: int) -> None:
     """The run takes these domains, and those its scope adds to them."""
     names = sorted(set(domain_names))
     parents = sorted({registrable(name) for name in names}) if spec.scope is Scope.DOMAIN else []

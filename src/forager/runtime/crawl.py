@@ -5,13 +5,13 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
 
 from forager import clock
 from forager.accounts import audit
 from forager.accounts.identity import operator
 from forager.config.loader import to_environment
 from forager.db.database import Database
+from forager.db.types import Connection
 from forager.engine.crash_marker import FOLDER
 from forager.engine.recovery import recover
 from forager.engine.stop import StopRequest
@@ -76,7 +76,7 @@ async def crawl(
     return await execute_run(forager, run, spec, workers=workers, on_progress=on_progress, stop=stop)
 
 
-async def note_start(conn: Any, *, run: int, spec: RunSpec, by: str, again: int | None = None) -> None:
+async def note_start(conn: Connection, *, run: int, spec: RunSpec, by: str, again: int | None = None) -> None:
     """In the words the API has for it; `again` is the run whose order is given once more."""
     told = {"seeds": spec.seeds[:10], "scope": spec.scope, "again": again}
     await audit.note(conn, operator(by), "run.start", kind="run", object_id=run, details=told)

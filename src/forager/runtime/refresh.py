@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
+from forager.db.types import Connection
 from forager.domains import cooldown
 from forager.domains.jobs.refresh import RefreshJob
 from forager.engine.stop import StopRequest
@@ -65,7 +65,7 @@ async def _run_refresh(
         check=order.check,
     )
 
-    async def begin(conn: Any) -> tuple[int, RunSpec]:
+    async def begin(conn: Connection) -> tuple[int, RunSpec]:
         run, spec = await start(conn)
         await note_start(conn, run=run, spec=spec, by=order.by, again=before)
         return run, spec

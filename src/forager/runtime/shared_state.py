@@ -3,12 +3,13 @@
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from forager.accounts import session_cache
 from forager.accounts.limiter import SharedCounter
 from forager.accounts.session_cache import NullCache, SessionCache
 from forager.config.settings import Settings
+from forager.db.types import Pool
 from forager.frontier.url_cache import UNSHARED, SharedPages
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Sharing:
 
 
 @contextlib.asynccontextmanager
-async def open_sharing(settings: Settings, pool: Any) -> AsyncIterator[Sharing]:
+async def open_sharing(settings: Settings, pool: Pool) -> AsyncIterator[Sharing]:
     if settings.redis.url is None:
         yield Sharing()
         return

@@ -12,13 +12,13 @@ import os
 import socket
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import asyncpg
 
 from forager import clock
 from forager.config.loader import to_environment
 from forager.config.settings import Settings
+from forager.db.types import Connection
 from forager.domains.store import assign_free_domains
 from forager.engine.child_process import Child
 from forager.engine.stop import StopRequest
@@ -185,7 +185,7 @@ class ProcessSupervisor:
     async def _take_orders(self) -> None:
         self._orders = {run: order for run, order in self._orders.items() if not order[1].done()}
 
-        async def once(conn: Any) -> tuple[dict[int, bool], dict[int, RunSpec | None]]:
+        async def once(conn: Connection) -> tuple[dict[int, bool], dict[int, RunSpec | None]]:
             kept = await stats.keep_orders(conn, self._name, list(self._orders))
             room = MOST_ORDERS - len(kept)
             new = await stats.take_orders(conn, self._name, silent_s=SILENT_S, limit=room) if room > 0 else []
@@ -225,7 +225,7 @@ class ProcessSupervisor:
         await in_transaction(self._forager.database, partial(stats.free_orders, orders=ours))
 
 
-async def free_orders_of_the_dead(conn: Any) -> None:
+async def free_orders_of_the_dead(conn: Connection) -> None:
     """Runs that foremen of this machine looked after who are no longer there."""
     orphaned = [(run, keeper) for run, keeper in await stats.list_owned_runs(conn) if has_exited(keeper)]
     if orphaned:

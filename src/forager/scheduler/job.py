@@ -3,9 +3,10 @@
 import abc
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forager.config.settings import Settings
+from forager.db.types import Connection
 from forager.instance import Forager
 from forager.scheduler.times import ANY_TIME, TimeOfDay
 
@@ -33,7 +34,7 @@ class JobContext:
     """What a job gets for one run."""
 
     forager: Forager
-    connection: Any
+    connection: Connection
     """Of this job alone while it runs; it opens as many short transactions as it needs."""
     broker: "Broker | None" = None
     """None: workers claim from the database."""

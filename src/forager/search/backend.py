@@ -2,9 +2,10 @@
 
 import contextlib
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forager.config.settings import Settings
+from forager.db.types import Connection
 from forager.scheduler.text import things
 from forager.search.service import ExternalSearch
 
@@ -33,7 +34,7 @@ async def open_searching(settings: Settings) -> AsyncIterator[ExternalSearch | N
         yield ExternalSearch(server, Names(settings.search.index_prefix))
 
 
-async def sync_server(conn: Any, settings: Settings, *, within_s: float = ROUND_S) -> str:
+async def sync_server(conn: Connection, settings: Settings, *, within_s: float = ROUND_S) -> str:
     """Sends the search server what changed, and returns a summary in one line."""
     from forager.search.sync import read_sync_status, sync
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from forager.db import statements
+from forager.db.types import Connection
 from forager.errors import SearchServerError
 from forager.observe import log
 from forager.search.documents import DOCUMENTS
@@ -70,7 +71,7 @@ class Pushed:
 
 
 async def push_changes(
-    conn: Any, server: SearchServer, names: Names, *, most: int = PORTION, is_hasty: bool = False
+    conn: Connection, server: SearchServer, names: Names, *, most: int = PORTION, is_hasty: bool = False
 ) -> Pushed:
     """The next portion of the outbox, to every index that is searched or being made. Raises SearchServerError."""
     async with conn.transaction():
@@ -91,7 +92,13 @@ async def push_changes(
 
 
 async def send(
-    conn: Any, server: SearchServer, names: Names, builds: Sequence[str], keys: Iterable[Key], *, is_hasty: bool = False
+    conn: Connection,
+    server: SearchServer,
+    names: Names,
+    builds: Sequence[str],
+    keys: Iterable[Key],
+    *,
+    is_hasty: bool = False,
 ) -> Sent:
     """Documents as they are now, inside the caller's transaction and under his lock; those that are gone are deleted
     there. Notes which ones were refused."""
@@ -106,7 +113,7 @@ async def send(
     return sent
 
 
-async def _read(conn: Any, keys: Sequence[Key]) -> dict[Key, bytes]:
+async def _read(conn: Connection, keys: Sequence[Key]) -> dict[Key, bytes]:
     found: dict[Key, bytes] = {}
     for kind, make in DOCUMENTS.items():
         ids = [key.id for key in keys if key.kind == kind]
@@ -175,7 +182,7 @@ def _classify(action: Action, item: Mapping[str, Any], sent: Sent) -> None:
         sent.refused[action.key] = f"{kind}: {reason}{detail}"[:LONGEST_REASON]
 
 
-async def _note(conn: Any, keys: Sequence[Key], sent: Sent) -> None:
+async def _note(conn: Connection, keys: Sequence[Key], sent: Sent) -> None:
     if sent.highest:
         log().warning("search server has higher versions", action="search.versions", highest=sent.highest)
         await conn.execute(SQL["raise_versions"], sent.highest)

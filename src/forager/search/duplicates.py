@@ -5,6 +5,7 @@ from typing import Any
 
 from forager.db import statements
 from forager.db.rows import Row
+from forager.db.types import Connection
 from forager.domains.lookup import known_name
 from forager.errors import UsageError
 from forager.pages.queries import find_page
@@ -18,7 +19,7 @@ NOTHING: Key = (None, None)
 
 
 async def list_clusters(
-    conn: Any, *, domain: str | None = None, distance_bits: int = NEAR_BITS, limit: int = 20, members: int = 5
+    conn: Connection, *, domain: str | None = None, distance_bits: int = NEAR_BITS, limit: int = 20, members: int = 5
 ) -> list[Row]:
     """Clusters of two and more, largest first, each with the page that stands for it and some of the others.
 
@@ -29,7 +30,7 @@ async def list_clusters(
 
 
 async def page_of_clusters(
-    conn: Any, after: Key, *, domain: str | None, near: tuple[int, int], limit: int
+    conn: Connection, after: Key, *, domain: str | None, near: tuple[int, int], limit: int
 ) -> tuple[list[Row], Key | None]:
     """As above, of the `limit` clusters behind a key, and the key of the last; None: there are no more. Fewer are shown
     where clusters shrank since they were counted. `near`: the distance in bits, and how many members."""
@@ -47,7 +48,7 @@ async def page_of_clusters(
     return [row for row in described if row["pages"] > 1], last
 
 
-async def of_page(conn: Any, url: str, *, distance_bits: int = NEAR_BITS, limit: int = 100) -> Row:
+async def of_page(conn: Connection, url: str, *, distance_bits: int = NEAR_BITS, limit: int = 100) -> Row:
     """Pages that say nearly what this one says, nearest first."""
     validate_distance(distance_bits)
     page = await find_page(conn, url)
@@ -72,7 +73,7 @@ def validate_distance(distance_bits: int) -> None:
         )
 
 
-async def _members(conn: Any, clusters: Sequence[int], most: int) -> dict[int, list[Any]]:
+async def _members(conn: Connection, clusters: Sequence[int], most: int) -> dict[int, list[Any]]:
     """In the order of the clusters; the first of each stands for it."""
     pages: dict[int, list[Any]] = {cluster: [] for cluster in clusters}
     for row in await conn.fetch(SQL["members"], clusters, most):

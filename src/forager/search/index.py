@@ -7,9 +7,10 @@ next one does it again. Where the mark stands, all is indexed that was read befo
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
+from forager.db.types import Connection, Row
 from forager.search import spelling
 from forager.search.near_duplicates import group, split_simhash
 
@@ -40,7 +41,7 @@ class Indexed(NamedTuple):
     changed: int = 0
 
 
-async def index_batch(conn: Any, configs: Mapping[str, str], *, most: int = PORTION) -> Indexed:
+async def index_batch(conn: Connection, configs: Mapping[str, str], *, most: int = PORTION) -> Indexed:
     """The next pages, in a transaction. `configs` says which configuration stems a language."""
     async with conn.transaction():
         if not await conn.fetchval(SQL["lock_index"]):
@@ -54,13 +55,13 @@ async def index_batch(conn: Any, configs: Mapping[str, str], *, most: int = PORT
         return Indexed(len(rows), changed)
 
 
-async def index_named(conn: Any, page_ids: Sequence[int], configs: Mapping[str, str]) -> int:
+async def index_named(conn: Connection, page_ids: Sequence[int], configs: Mapping[str, str]) -> int:
     """Pages that were read anew without a visit; inside the caller's transaction, and after whoever indexes now."""
     await conn.execute(SQL["await_index"])
     return await _put(conn, await conn.fetch(SQL["take_named"], page_ids), configs)
 
 
-async def index_many(conn: Any, configs: Mapping[str, str], *, most: int | None = None) -> Indexed:
+async def index_many(conn: Connection, configs: Mapping[str, str], *, most: int | None = None) -> Indexed:
     """Portion after portion until all is done that was there, or so many pages. What a crawl brings meanwhile is for
     the next time: whoever runs after it does a few at a time, and each few cost nearly as much as a whole portion."""
     pages = changed = untidy = 0
@@ -77,33 +78,33 @@ async def index_many(conn: Any, configs: Mapping[str, str], *, most: int | None 
     return Indexed(pages, changed)
 
 
-async def cleanup(conn: Any) -> None:
+async def cleanup(conn: Connection) -> None:
     """After the last portion."""
     await conn.execute(SQL["tidy_terms"])
     await conn.execute(SQL["forget_rare_words"], float(MOST_WORDS))
 
 
-async def delete_index_pages(conn: Any, page_ids: Sequence[int]) -> None:
+async def delete_index_pages(conn: Connection, page_ids: Sequence[int]) -> None:
     """Pages whose keywords left the database."""
     await conn.execute(SQL["drop_pages"], page_ids)
 
 
-async def count_waiting(conn: Any, *, most: int) -> int:
+async def count_waiting(conn: Connection, *, most: int) -> int:
     found: int = await conn.fetchval(SQL["count_waiting"], *await read_mark(conn), most)
     return found
 
 
-async def reset_progress(conn: Any) -> None:
+async def reset_progress(conn: Connection) -> None:
     """All pages are looked at again; those whose content is indexed already cost little."""
     await conn.execute(SQL["forget_mark"], PAGES)
 
 
-async def read_mark(conn: Any) -> Mark:
+async def read_mark(conn: Connection) -> Mark:
     found = await conn.fetchrow(SQL["read_mark"], PAGES)
     return Mark(*(found or FIRST))
 
 
-async def _put(conn: Any, rows: Sequence[Any], configs: Mapping[str, str]) -> int:
+async def _put(conn: Connection, rows: Sequence[Row], configs: Mapping[str, str]) -> int:
     readable = [row for row in rows if row["has_keywords"]]
     await conn.execute(
         SQL["put_products"],
@@ -132,7 +133,7 @@ def config_of(language: str | None, configs: Mapping[str, str]) -> str:
     return configs.get((language or "").partition("-")[0].lower(), "simple")
 
 
-async def _cluster(conn: Any, rows: Sequence[Any]) -> dict[int, int]:
+async def _cluster(conn: Connection, rows: Sequence[Row]) -> dict[int, int]:
     """Page → its cluster; new ones are made for what resembles nothing known. Keeps count."""
     hashes = {row["id"]: row["simhash"] for row in rows if row["simhash"] is not None}
     pages = list(hashes)
@@ -151,24 +152,24 @@ async def _cluster(conn: Any, rows: Sequence[Any]) -> dict[int, int]:
     return found | {page: new[leader] for page, leader in leads.items()}
 
 
-async def _leave_clusters(conn: Any, rows: Sequence[Any]) -> None:
+async def _leave_clusters(conn: Connection, rows: Sequence[Row]) -> None:
     left = Counter(row["cluster_id"] for row in rows if row["cluster_id"] is not None)
     await _count_members(conn, Counter({cluster: -count for cluster, count in left.items()}))
     if left:
         await conn.execute(SQL["forget_empty"], list(left))
 
 
-async def _count_members(conn: Any, more: Counter[int]) -> None:
+async def _count_members(conn: Connection, more: Counter[int]) -> None:
     if more:
         await conn.execute(SQL["count_members"], list(more), list(more.values()))
 
 
-async def _add_languages(conn: Any, rows: Sequence[Any], configs: Mapping[str, str]) -> None:
+async def _add_languages(conn: Connection, rows: Sequence[Row], configs: Mapping[str, str]) -> None:
     languages = {(row["language"] or "").lower(): config_of(row["language"], configs) for row in rows}
     await conn.execute(SQL["add_languages"], list(languages), list(languages.values()))
 
 
-async def _count_words(conn: Any, rows: Sequence[Any]) -> None:
+async def _count_words(conn: Connection, rows: Sequence[Row]) -> None:
     seen: Counter[str] = Counter()
     for row in rows:
         seen.update(spelling.words_of(row["title"], row["description"]))

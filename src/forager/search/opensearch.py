@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.types import Connection
 from forager.search.models import Hit, HitPage, Marked, ProductQuery, Query
 from forager.search.names import Names
 from forager.search.postgres import SQL as POSTGRES
@@ -51,7 +52,7 @@ class Found(NamedTuple):
 class ServerSearch:
     """A backend on one connection, inside a transaction, and one server."""
 
-    def __init__(self, conn: Any, server: SearchServer, names: Names) -> None:
+    def __init__(self, conn: Connection, server: SearchServer, names: Names) -> None:
         self._conn = conn
         self._server = server
         self._names = names

@@ -8,10 +8,11 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager import clock
 from forager.db import statements
+from forager.db.types import Connection, Row
 from forager.search import spelling
 from forager.search.cursor import EVER, estimate_total, read_cursor, write_cursor
 from forager.search.marked import maybe_marked, read_marked
@@ -42,7 +43,7 @@ class Ranked(NamedTuple):
 class PostgresSearch:
     """A backend on one connection; it is handed one inside a transaction, so that all it answers fits together."""
 
-    def __init__(self, conn: Any) -> None:
+    def __init__(self, conn: Connection) -> None:
         self._conn = conn
 
     async def search_pages(self, query: Query) -> HitPage:
@@ -154,7 +155,7 @@ class PostgresSearch:
         return {names[domain]: count for domain, count in most if domain in names}
 
 
-def _hit(row: Any, score: float) -> Hit:
+def _hit(row: Row, score: float) -> Hit:
     return Hit(
         id=row["id"],
         url=row["url"],

@@ -8,10 +8,10 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC
-from typing import Any
 
 from forager import clock
 from forager.db import statements
+from forager.db.types import Connection, Row
 from forager.search.cursor import EVER, estimate_total, read_cursor, write_cursor
 from forager.search.marked import maybe_marked
 from forager.search.models import Hit, HitPage, ProductQuery
@@ -29,7 +29,7 @@ FACTS = (
 
 
 async def search_products(
-    conn: Any, query: ProductQuery, wanted: Wanted, spellings: Mapping[str, Spelling], queries: Mapping[str, str]
+    conn: Connection, query: ProductQuery, wanted: Wanted, spellings: Mapping[str, Spelling], queries: Mapping[str, str]
 ) -> HitPage:
     filters = await _filters(conn, query)
     found = build_product_queries(wanted, spellings, filters) if filters is not None else []
@@ -58,7 +58,7 @@ async def search_products(
     )
 
 
-async def _filters(conn: Any, query: ProductQuery) -> list[str] | None:
+async def _filters(conn: Connection, query: ProductQuery) -> list[str] | None:
     """What the terms of every hit fit; None where there can be no hit."""
     texts = [query.language, query.brand, query.category, query.availability, query.currency]
     rows = await conn.fetch(SQL["fold"], [text.replace("\0", "") if text else None for text in texts])
@@ -71,12 +71,12 @@ async def _filters(conn: Any, query: ProductQuery) -> list[str] | None:
     return None if domain_id is None else [*filters, quote(f"=d{domain_id}")]
 
 
-async def _guess(conn: Any, found: Sequence[str]) -> int:
+async def _guess(conn: Connection, found: Sequence[str]) -> int:
     plans = [await conn.fetchval("EXPLAIN (FORMAT JSON) " + SQL["matching_products"], stage) for stage in found]
     return sum(json.loads(plan)[0]["Plan"]["Plan Rows"] for plan in plans)
 
 
-async def show_products(conn: Any, shown: Sequence[tuple[int, float]], queries: Mapping[str, str]) -> list[Hit]:
+async def show_products(conn: Connection, shown: Sequence[tuple[int, float]], queries: Mapping[str, str]) -> list[Hit]:
     """Products by number, each with its score; those that are no longer there are left out."""
     rows = await conn.fetch(
         SQL["show_products"], [product for product, _ in shown], list(queries), list(queries.values())
@@ -85,7 +85,7 @@ async def show_products(conn: Any, shown: Sequence[tuple[int, float]], queries: 
     return [_hit(by_id[product], score) for product, score in shown if product in by_id]
 
 
-def _hit(row: Any, score: float) -> Hit:
+def _hit(row: Row, score: float) -> Hit:
     return Hit(
         id=row["id"],
         url=row["url"],
@@ -99,7 +99,7 @@ def _hit(row: Any, score: float) -> Hit:
     )
 
 
-def count_facets(rows: Sequence[Any]) -> dict[str, dict[str, int]]:
+def count_facets(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
     counts = {facet: Counter(row[facet] for row in rows if row[facet]) for facet in FACETS}
     prices = Counter(
         price_range(row["price"], row["currency"]) for row in rows if row["price"] is not None and row["currency"]

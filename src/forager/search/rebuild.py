@@ -16,6 +16,7 @@ import asyncpg
 
 from forager import clock
 from forager.db import statements
+from forager.db.types import Connection
 from forager.errors import ConfigurationError, ForagerError, SearchServerError
 from forager.observe import log
 from forager.search.bulk_index import Key, send
@@ -52,7 +53,7 @@ class Step:
     """Nothing is being made."""
 
 
-async def read_builds(conn: Any) -> list[Build]:
+async def read_builds(conn: Connection) -> list[Build]:
     return [
         Build(
             row["name"],
@@ -67,12 +68,12 @@ async def read_builds(conn: Any) -> list[Build]:
     ]
 
 
-async def has_live(conn: Any) -> bool:
+async def has_live(conn: Connection) -> bool:
     found: bool = await conn.fetchval(SQL["has_live"])
     return found
 
 
-async def begin(conn: Any) -> None:
+async def begin(conn: Connection) -> None:
     """A new index is to be made, unless one is in the making. From the moment this is committed every change is noted,
     and what it is filled with is read later."""
     async with conn.transaction():
@@ -81,7 +82,7 @@ async def begin(conn: Any) -> None:
         await conn.execute(SQL["begin_build"], f"{clock.now():%Y%m%d%H%M%S}-{secrets.token_hex(3)}")
 
 
-async def _follow(conn: Any, *, is_on: bool) -> None:
+async def _follow(conn: Connection, *, is_on: bool) -> None:
     await conn.execute(SQL["wait_briefly"])
     try:
         await conn.execute(SQL["follow"], is_on)
@@ -96,13 +97,13 @@ async def _follow(conn: Any, *, is_on: bool) -> None:
         ) from None
 
 
-async def drop_builds(conn: Any, names: Sequence[str]) -> None:
+async def drop_builds(conn: Connection, names: Sequence[str]) -> None:
     """Builds whose indexes are gone, or are no longer wanted: deleted by the next step."""
     for name in names:
         await conn.execute(SQL["give_up_build"], name)
 
 
-async def find_missing(conn: Any, server: SearchServer, names: Names) -> list[str]:
+async def find_missing(conn: Connection, server: SearchServer, names: Names) -> list[str]:
     """Builds that should be on the server and are not, or are not what is searched: somebody deleted them."""
     missing = []
     for build in await read_builds(conn):
@@ -117,7 +118,7 @@ async def find_missing(conn: Any, server: SearchServer, names: Names) -> list[st
     return missing
 
 
-async def take_step(conn: Any, server: SearchServer, names: Names, *, most: int = PORTION) -> Step:
+async def take_step(conn: Connection, server: SearchServer, names: Names, *, most: int = PORTION) -> Step:
     """The next step of the index that is being made. Raises SearchServerError and ConfigurationError."""
     async with conn.transaction():
         if not await conn.fetchval(SQL["lock_server"]):
@@ -134,7 +135,7 @@ async def take_step(conn: Any, server: SearchServer, names: Names, *, most: int 
         return Step(is_live=True)
 
 
-async def _make(conn: Any, server: SearchServer, names: Names, build: Build) -> None:
+async def _make(conn: Connection, server: SearchServer, names: Names, build: Build) -> None:
     for kind in KINDS:
         await _reject_foreign(server, names, kind, build.owner)
         body = describe(kind, owner=build.owner, writers=names.written(kind, build.name))
@@ -146,7 +147,7 @@ async def _make(conn: Any, server: SearchServer, names: Names, build: Build) -> 
     await conn.execute(SQL["note_made"], build.name)
 
 
-async def _fill(conn: Any, server: SearchServer, names: Names, build: Build, most: int) -> Step:
+async def _fill(conn: Connection, server: SearchServer, names: Names, build: Build, most: int) -> Step:
     for kind, until in (("page", build.pages_until), ("product", build.products_until)):
         plural = PLURALS[kind]
         rows = await conn.fetch(SQL[f"next_{plural}"], until, most)
@@ -164,7 +165,7 @@ async def _fill(conn: Any, server: SearchServer, names: Names, build: Build, mos
     return Step()
 
 
-async def _switch(conn: Any, server: SearchServer, names: Names, build: Build) -> None:
+async def _switch(conn: Connection, server: SearchServer, names: Names, build: Build) -> None:
     """In one request to the server, for both kinds: there is no moment without an index."""
     new = ",".join(names.index(kind, build.name) for kind in KINDS)
     await server.tell("POST", f"/{new}/_refresh")
@@ -181,7 +182,7 @@ async def _switch(conn: Any, server: SearchServer, names: Names, build: Build) -
     log().info("search index switched", action="search.switched", build=build.name)
 
 
-async def prune(conn: Any, server: SearchServer, names: Names) -> int:
+async def prune(conn: Connection, server: SearchServer, names: Names) -> int:
     """Deletes indexes that are no longer wanted; answers how many builds are gone."""
     gone = 0
     async with conn.transaction():
@@ -195,7 +196,7 @@ async def prune(conn: Any, server: SearchServer, names: Names) -> int:
     return gone
 
 
-async def switch_off(conn: Any, server: SearchServer | None, names: Names) -> None:
+async def switch_off(conn: Connection, server: SearchServer | None, names: Names) -> None:
     """PostgreSQL does the searching again: nothing is noted any more, and the indexes are deleted, later if there is
     no server at hand now."""
     async with conn.transaction():

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from forager.db.types import Connection
 from forager.search import rebuild
 from forager.search.bulk_index import SQL
 from forager.search.names import Names
@@ -32,7 +32,7 @@ class ReindexResult:
 
 
 async def reindex(
-    conn: Any,
+    conn: Connection,
     elsewhere: ExternalSearch,
     *,
     anew: bool = False,
@@ -59,12 +59,12 @@ async def reindex(
             await asyncio.sleep(BUSY_S)
 
 
-async def leave(conn: Any, elsewhere: ExternalSearch | None, prefix: str) -> None:
+async def leave(conn: Connection, elsewhere: ExternalSearch | None, prefix: str) -> None:
     """PostgreSQL does the searching. Without a server at hand its indexes stay there."""
     await rebuild.switch_off(conn, elsewhere.server if elsewhere else None, Names(prefix))
 
 
-async def list_rejected(conn: Any) -> list[RejectedItem]:
+async def list_rejected(conn: Connection) -> list[RejectedItem]:
     return [
         RejectedItem(row["kind"], row["id"], row["reason"]) for row in await conn.fetch(SQL["read_refused"], MOST_SHOWN)
     ]

@@ -3,10 +3,10 @@
 import contextlib
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import asyncpg
 
+from forager.db.types import Connection, Pool
 from forager.domains.lookup import known_name
 from forager.errors import ConflictError, ForagerError, SearchServerError
 from forager.parsing.keywords import CONFIGS
@@ -51,7 +51,7 @@ class ExternalSearch:
 
 
 async def search(
-    pool: Any, query: Query, *, load: Load | None = None, elsewhere: ExternalSearch | None = None
+    pool: Pool, query: Query, *, load: Load | None = None, elsewhere: ExternalSearch | None = None
 ) -> SearchResult:
     """Hits, and help where there are few. Opens its own transactions. `load` gives stored bodies, for snippets."""
     async with pool.acquire() as conn:
@@ -67,7 +67,7 @@ async def search(
 
 
 async def _search_backends(
-    conn: Any, query: Query, load: Load | None, elsewhere: ExternalSearch | None
+    conn: Connection, query: Query, load: Load | None, elsewhere: ExternalSearch | None
 ) -> SearchResult:
     """Whose place `after` is, he goes on; else the server, and PostgreSQL where that cannot."""
     is_theirs, is_ours = is_search_cursor(query.after), bool(query.after) and not is_search_cursor(query.after)
@@ -92,7 +92,7 @@ async def _search_backends(
     return replace(answer, note=f"{why} PostgreSQL answered instead." if why else None)
 
 
-async def _look(conn: Any, backend: SearchBackend, query: Query, load: Load | None) -> SearchResult:
+async def _look(conn: Connection, backend: SearchBackend, query: Query, load: Load | None) -> SearchResult:
     answer = await _run_search(backend, query)
     if load is None or isinstance(query, ProductQuery):
         return answer
@@ -121,7 +121,7 @@ async def _look_up(backend: SearchBackend, query: Query) -> HitPage:
     return await backend.search_pages(query)
 
 
-async def _catch_up(conn: Any) -> int:
+async def _catch_up(conn: Connection) -> int:
     """Index what a moment is enough for; answers how much is left."""
     left = CATCH_UP_PAGES
     try:
@@ -132,7 +132,7 @@ async def _catch_up(conn: Any) -> int:
     return await index.count_waiting(conn, most=MOST_WAITING)
 
 
-async def _sync_external(conn: Any, elsewhere: ExternalSearch) -> None:
+async def _sync_external(conn: Connection, elsewhere: ExternalSearch) -> None:
     """What was indexed a moment ago is found at once there too; more is for the duty."""
     if elsewhere.server.is_circuit_open:
         return
@@ -142,7 +142,7 @@ async def _sync_external(conn: Any, elsewhere: ExternalSearch) -> None:
             left -= done.changes
 
 
-async def index_all(pool: Any, *, anew: bool = False) -> int:
+async def index_all(pool: Pool, *, anew: bool = False) -> int:
     """Everything that was read goes into the index, however long it takes; answers how many pages it changed."""
     async with pool.acquire() as conn:
         if anew:

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
+from forager.db.types import Connection
 from forager.errors import ForagerError
 from forager.fetch.models import Fetched
 from forager.search.models import Hit, Query, SearchBackend
@@ -18,7 +18,9 @@ MOST_WORDS = 2000
 MOST_BYTES = 2_000_000
 
 
-async def add_snippets(conn: Any, backend: SearchBackend, query: Query, hits: Sequence[Hit], load: Load) -> list[Hit]:
+async def add_snippets(
+    conn: Connection, backend: SearchBackend, query: Query, hits: Sequence[Hit], load: Load
+) -> list[Hit]:
     refs = await store.newest_bodies(conn, [hit.id for hit in hits[:MOST_HITS]])
     texts = {
         hit.id: text

@@ -5,10 +5,10 @@ What the duty does every few seconds, and `forager reindex` until it is done.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from forager import clock
 from forager.db.query import fetch_one
+from forager.db.types import Connection
 from forager.search import rebuild
 from forager.search.bulk_index import SQL, push_changes
 from forager.search.names import Names
@@ -39,7 +39,7 @@ class SyncStatus:
     refused: int
 
 
-async def read_sync_status(conn: Any) -> SyncStatus:
+async def read_sync_status(conn: Connection) -> SyncStatus:
     builds = await rebuild.read_builds(conn)
     return SyncStatus(
         any(build.state == "live" for build in builds),
@@ -49,14 +49,14 @@ async def read_sync_status(conn: Any) -> SyncStatus:
     )
 
 
-async def read_rejected(conn: Any) -> tuple[int, str]:
+async def read_rejected(conn: Connection) -> tuple[int, str]:
     """How many documents the server would not take, and why the last one."""
     row = await fetch_one(conn, SQL["sum_refused"])
     return row["documents"], row["reason"] or ""
 
 
 async def sync(
-    conn: Any,
+    conn: Connection,
     server: SearchServer,
     names: Names,
     *,
@@ -85,7 +85,7 @@ async def sync(
     return SyncResult(changes, filled, is_building, is_busy)
 
 
-async def _has_to_build(conn: Any) -> bool:
+async def _has_to_build(conn: Connection) -> bool:
     """Begins an index where none is searched and none is in the making."""
     states = {build.state for build in await rebuild.read_builds(conn)}
     if not states & {"building", "live"}:

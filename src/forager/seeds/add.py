@@ -4,8 +4,8 @@ Seeds, which come first of all, are planted by `seed_list`.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.frontier import store as frontier
 from forager.frontier.enqueue import EnqueueResult, enqueue
@@ -15,7 +15,9 @@ from forager.seeds.load import SeedResult, add_seed_list, sort_seeds
 PIECE = 5_000
 
 
-async def add_urls(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool, are_seeds: bool) -> SeedResult:
+async def add_urls(
+    conn: Connection, urls: Sequence[Seed], *, source: str, is_scored: bool, are_seeds: bool
+) -> SeedResult:
     """All of them in the caller's one transaction, piece by piece."""
     total = SeedResult(0, 0, ())
     for start in range(0, len(urls), PIECE):
@@ -26,7 +28,7 @@ async def add_urls(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: b
     return total
 
 
-async def preview_urls(conn: Any, urls: Sequence[Seed]) -> SeedResult:
+async def preview_urls(conn: Connection, urls: Sequence[Seed]) -> SeedResult:
     """What of them would be new. Nothing is changed."""
     links, seeded = sort_seeds(urls)
     found = await domains.find_domains(conn, seeded)
@@ -35,12 +37,12 @@ async def preview_urls(conn: Any, urls: Sequence[Seed]) -> SeedResult:
     return SeedResult(len(seeded) - len(found), len(links) - sum(map(len, known)), tuple(found))
 
 
-async def _add(conn: Any, urls: Sequence[Seed], *, source: str, is_scored: bool) -> SeedResult:
+async def _add(conn: Connection, urls: Sequence[Seed], *, source: str, is_scored: bool) -> SeedResult:
     links, seeded = sort_seeds(urls)
     added: dict[str, int] = {}
     known: dict[str, int] = {}
 
-    async def find_or_add(conn: Any, names: Mapping[str, str]) -> Mapping[str, int]:
+    async def find_or_add(conn: Connection, names: Mapping[str, str]) -> Mapping[str, int]:
         found = await domains.find_domains(conn, names)
         known.update(found)
         new = {name: seeded[name] for name in names if name not in found}

@@ -7,8 +7,8 @@ Safe to run again: after a kill the same list adds only what is missing.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.domains.store import Seeded
 from forager.frontier import store as frontier
@@ -30,13 +30,13 @@ class SeedResult:
 
 
 async def add_seed_list(
-    conn: Any, seeds: Sequence[Seed], *, source: str, run: int | None = None, is_scored: bool = True
+    conn: Connection, seeds: Sequence[Seed], *, source: str, run: int | None = None, is_scored: bool = True
 ) -> SeedResult:
     """One transaction's worth of seeds. `run` takes the domains that get new pages, but for those it may not take."""
     links, seeded = sort_seeds(seeds)
     added: dict[str, int] = {}
 
-    async def find_or_add(conn: Any, names: Mapping[str, str]) -> Mapping[str, int]:
+    async def find_or_add(conn: Connection, names: Mapping[str, str]) -> Mapping[str, int]:
         found = await domains.find_domains(conn, names)
         new = {name: seeded[name] for name in names if name not in found}
         added.update(await domains.add_seed_domains(conn, new, source=source, run=run, is_scored=is_scored))
@@ -60,7 +60,7 @@ async def add_seed_list(
     return SeedResult(len(added), new_pages, tuple(known))
 
 
-async def _mark_as_seeds(conn: Any, learned: EnqueueResult) -> None:
+async def _mark_as_seeds(conn: Connection, learned: EnqueueResult) -> None:
     """Pages known before become seeds: first of their domain, and nothing is far from them."""
     await frontier.mark_seeds(conn, list(learned.page_ids.values()))
     if learned.nearer and (nearer := await frontier.update_depths(conn, learned.nearer)):

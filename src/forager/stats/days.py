@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
-from typing import Any
 
 from forager.db import statements
 from forager.db.query import Query
+from forager.db.types import Connection
 
 SQL = statements.load("forager.stats", "days.sql")
 MOST_DAYS = 31
@@ -34,19 +34,19 @@ class Days:
 FIND_DAYS = Query(SQL["find_days"], Days)
 
 
-async def find_days(conn: Any, *, portion: int) -> Days:
+async def find_days(conn: Connection, *, portion: int) -> Days:
     """`portion` domains are to be rolled up at once."""
     return await FIND_DAYS.one(conn, portion)
 
 
-async def roll_up(conn: Any, day: date, *, after: int, until: int) -> int:
+async def roll_up(conn: Connection, day: date, *, after: int, until: int) -> int:
     """How many rows of that day were written, for domains with ids after the one and up to the other."""
     begins_at = datetime.combine(day, time(), tzinfo=UTC)
     written: int = await conn.fetchval(SQL["roll_up"], begins_at, after, until)
     return written
 
 
-async def roll_up_new_days(conn: Any) -> int:
+async def roll_up_new_days(conn: Connection) -> int:
     """Rolls up the days that may have changed, and returns how many rows were written."""
     written = busy = 0
     found = await find_days(conn, portion=BATCH)

@@ -1,10 +1,11 @@
 """One short function per statement of `errors.sql`. Opens no transactions: the floor above does."""
 
 from datetime import UTC, date, datetime, time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
 from forager.db.query import Query
+from forager.db.types import Connection
 
 SQL = statements.load("forager.stats", "errors.sql")
 
@@ -18,11 +19,11 @@ class ErrorDays(NamedTuple):
 FIND_DAYS = Query(SQL["find_error_days"], ErrorDays)
 
 
-async def find_days(conn: Any) -> ErrorDays:
+async def find_days(conn: Connection) -> ErrorDays:
     return await FIND_DAYS.one(conn)
 
 
-async def roll_up(conn: Any, day: date) -> int:
+async def roll_up(conn: Connection, day: date) -> int:
     """How many rows of that day were written."""
     written: int = await conn.fetchval(SQL["roll_up_errors"], datetime.combine(day, time(), tzinfo=UTC))
     return written

@@ -7,10 +7,11 @@ workers are alive and no visit has ended for a while.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from forager.db import statements
 from forager.db.query import Query
+from forager.db.types import Connection
 
 SQL = statements.load("forager.stats", "idle_detection.sql")
 GRACE_S = 60.0
@@ -48,7 +49,7 @@ DUE_OF = Query(SQL["due_of"], DueDomains)
 HELD_WITHOUT_PROGRESS = Query(SQL["held_without_progress"], DueDomains)
 
 
-async def detect_idle_crawl(conn: Any, *, dead_after_s: float, stall_s: float) -> Stall | None:
+async def detect_idle_crawl(conn: Connection, *, dead_after_s: float, stall_s: float) -> Stall | None:
     """Returns the stall there is, or None. Costs two short statements while the crawl goes on."""
     alive, paused, silent_s = await READ_WORKFORCE.one(conn, dead_after_s)
     if not alive:

@@ -12,7 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, with_config
 
 from forager.db import statements
+from forager.db.query import fetch_one
 from forager.db.rows import RECORD
+from forager.db.types import Connection
 from forager.domains.lookup import suggestion
 from forager.errors import NotFoundError, UsageError
 from forager.stats import series as store
@@ -137,7 +139,7 @@ METRICS: Mapping[str, Metric] = {
 
 
 async def series(
-    conn: Any, metric: str, *, since: datetime, until: datetime | None = None, step_s: int | None = None
+    conn: Connection, metric: str, *, since: datetime, until: datetime | None = None, step_s: int | None = None
 ) -> Series:
     """One metric in steps. Minutes are kept for seven days; what is older has one step a day. Without a step it begins
     some four years ago at the earliest, and says so."""
@@ -302,9 +304,9 @@ def _values_by_label(numbers: Iterable[Number], metric: str) -> dict[str, float]
 # Now -----------------------------------------------------------------------------------------------------------------
 
 
-async def overview(conn: Any, *, dead_after_s: float = 120.0) -> Row:
+async def overview(conn: Connection, *, dead_after_s: float = 120.0) -> Row:
     """Everything at a glance: what is known, what is done right now, what waits, what is wrong."""
-    totals = dict(await conn.fetchrow(SQL["totals"]))
+    totals = dict(await fetch_one(conn, SQL["totals"]))
     counted = await store.read_totals(conn)
     state = await store.read_state(conn, dead_after_s=dead_after_s)
     recent, seconds = await store.read_recent(conn, ["visits", "status"], since_s=RATE_S)

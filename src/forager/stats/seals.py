@@ -12,6 +12,7 @@ from typing import Any
 
 from forager import clock
 from forager.db import statements
+from forager.db.types import Connection, Row
 
 SQL = statements.load("forager.stats", "seals.sql")
 TABLES = ("crawl_tasks", "product_prices", "domain_history", "robots_requests", "audit_log")
@@ -31,7 +32,7 @@ class Broken:
     found: int
 
 
-async def write_digests(conn: Any, *, most: int = MOST_AT_ONCE) -> int:
+async def write_digests(conn: Connection, *, most: int = MOST_AT_ONCE) -> int:
     """Seals what was marked the last time and is settled, at most so many rows of each table, then marks how far the
     tables reach now. Returns the number of rows that were sealed."""
     async with conn.transaction():
@@ -54,7 +55,7 @@ async def write_digests(conn: Any, *, most: int = MOST_AT_ONCE) -> int:
         return total
 
 
-async def write_digests_within(conn: Any, *, within_s: float, most: int = MOST_AT_ONCE) -> int:
+async def write_digests_within(conn: Connection, *, within_s: float, most: int = MOST_AT_ONCE) -> int:
     """Seals stretch by stretch, each in a transaction of its own, as long as one was full and there is time."""
     give_up_at = clock.monotonic() + within_s
     total = portion = await write_digests(conn, most=most)
@@ -64,7 +65,7 @@ async def write_digests_within(conn: Any, *, within_s: float, most: int = MOST_A
     return total
 
 
-async def write_all_digests(conn: Any, *, patience_s: float) -> int:
+async def write_all_digests(conn: Connection, *, patience_s: float) -> int:
     """Seals all that is there, as soon as the transactions that run now have ended; gives up after a while."""
     give_up_at = clock.monotonic() + patience_s
     total = await write_digests(conn)
@@ -75,25 +76,25 @@ async def write_all_digests(conn: Any, *, patience_s: float) -> int:
             return total + await write_digests(conn)
 
 
-async def find_broken(conn: Any, what: str) -> list[Broken]:
+async def find_broken(conn: Connection, what: str) -> list[Broken]:
     """Stretches of a table that are not what they were when they were sealed."""
     return [Broken(*row) for row in await conn.fetch(SQL["broken_seals"], what)]
 
 
-async def find_broken_chain(conn: Any) -> Sequence[Any]:
+async def find_broken_chain(conn: Connection) -> Sequence[Any]:
     found: Sequence[Any] = await conn.fetch(SQL["broken_chain"])
     return found
 
 
-async def count(conn: Any) -> dict[str, tuple[int, int]]:
+async def count(conn: Connection) -> dict[str, tuple[int, int]]:
     """Table → how many seals it has, and how many rows they hold."""
     return {row["what"]: (row["seals"], row["row_count"]) for row in await conn.fetch(SQL["count_seals"])}
 
 
-def _is_done(row: Any) -> bool:
+def _is_done(row: Row) -> bool:
     """Whether its mark may be replaced: one that is not settled yet would never be, if it moved on each time."""
     return row["position"] is None or bool(row["is_settled"])
 
 
-async def _is_complete(conn: Any) -> bool:
+async def _is_complete(conn: Connection) -> bool:
     return all(row["is_settled"] or row["position"] is None for row in await conn.fetch(SQL["read_marks"]))

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 from forager.stats.counters import CounterMap
 
 SQL = statements.load("forager.stats", "series.sql")
@@ -45,68 +46,68 @@ class JobTimes:
     """Below zero: not due yet."""
 
 
-async def add(conn: Any, worker: int, tally: CounterMap) -> None:
+async def add(conn: Connection, worker: int, tally: CounterMap) -> None:
     if tally:
         metrics, labels, amounts = zip(*tally.rows(), strict=True)
         await conn.execute(SQL["add_parts"], worker, metrics, labels, amounts)
 
 
-async def fold(conn: Any, *, older_s: float) -> int:
+async def fold(conn: Connection, *, older_s: float) -> int:
     """How many rows of workers were folded into everybody's."""
     folded: int = await conn.fetchval(SQL["fold_parts"], older_s)
     return folded
 
 
-async def add_samples(conn: Any, numbers: Iterable[Number]) -> None:
+async def add_samples(conn: Connection, numbers: Iterable[Number]) -> None:
     rows = [(each.metric, each.label, each.amount) for each in numbers]
     if rows:
         await conn.execute(SQL["add_samples"], *map(list, zip(*rows, strict=True)))
 
 
-async def old_days(conn: Any, *, after_days: int) -> list[date]:
+async def old_days(conn: Connection, *, after_days: int) -> list[date]:
     """Those whose minutes `roll_up` takes in."""
     return [row["day"] for row in await conn.fetch(SQL["old_days"], after_days)]
 
 
-async def list_minute_rows(conn: Any, day: date) -> list[dict[str, Any]]:
+async def list_minute_rows(conn: Connection, day: date) -> list[dict[str, Any]]:
     return [dict(row) for row in await conn.fetch(SQL["minutes_of_day"], day)]
 
 
-async def list_rolled_days(conn: Any) -> list[date]:
+async def list_rolled_days(conn: Connection) -> list[date]:
     """Those that `roll_up` made of minutes."""
     return [row["day"] for row in await conn.fetch(SQL["list_rolled_days"])]
 
 
-async def roll_up(conn: Any, *, after_days: int) -> int:
+async def roll_up(conn: Connection, *, after_days: int) -> int:
     """How many minutes became part of days."""
     rolled: int = await conn.fetchval(SQL["roll_up_days"], after_days)
     return rolled
 
 
-async def read_totals(conn: Any) -> list[Number]:
+async def read_totals(conn: Connection) -> list[Number]:
     return [Number(*row) for row in await conn.fetch(SQL["read_totals"])]
 
 
-async def read_recent(conn: Any, metrics: Sequence[str], *, since_s: float) -> tuple[list[Number], float]:
+async def read_recent(conn: Connection, metrics: Sequence[str], *, since_s: float) -> tuple[list[Number], float]:
     """What was counted, and in how many seconds: whole minutes, so a little more than was asked for."""
     rows = await conn.fetch(SQL["read_recent"], list(metrics), since_s)
     return [Number(row["metric"], row["label"], row["amount"]) for row in rows], rows[0]["seconds"] if rows else since_s
 
 
 async def read_series(
-    conn: Any, metrics: Sequence[str], *, since: datetime, until: datetime, step_s: float
+    conn: Connection, metrics: Sequence[str], *, since: datetime, until: datetime, step_s: float
 ) -> list[Step]:
     rows = await conn.fetch(SQL["read_series"], list(metrics), since, until, step_s)
     return [Step(*row) for row in rows]
 
 
-async def read_state(conn: Any, *, dead_after_s: float) -> list[Number]:
+async def read_state(conn: Connection, *, dead_after_s: float) -> list[Number]:
     return [Number(*row) for row in await conn.fetch(SQL["read_state"], dead_after_s)]
 
 
-async def list_job_times(conn: Any) -> list[JobTimes]:
+async def list_job_times(conn: Connection) -> list[JobTimes]:
     return [JobTimes(*row) for row in await conn.fetch(SQL["list_job_times"])]
 
 
-async def list_top_domains(conn: Any, *, limit: int) -> list[dict[str, Any]]:
+async def list_top_domains(conn: Connection, *, limit: int) -> list[dict[str, Any]]:
     return [dict(row) for row in await conn.fetch(SQL["list_top_domains"], limit)]

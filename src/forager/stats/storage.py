@@ -1,11 +1,10 @@
 """How large tables are, day by day. One short function per statement of `storage.sql`."""
 
-from typing import Any
-
 from forager.db import statements
+from forager.db.types import Connection
 
 SQL = statements.load("forager.stats", "storage.sql")
 
 
-async def note_sizes(conn: Any) -> None:
+async def note_sizes(conn: Connection) -> None:
     await conn.execute(SQL["note_sizes"])

@@ -9,6 +9,7 @@ from typing import Any
 from forager import clock
 from forager.db import statements
 from forager.db.query import fetch_one
+from forager.db.types import Connection, Row
 from forager.engine.models import Pause
 from forager.frontier.models import Outcome
 from forager.runs.models import IMAGE, DomainCount, Holder, OutcomeCount, RunSpec, Scope
@@ -21,7 +22,7 @@ SILENT_S = 300.0
 """A process of another machine that did not say for so long that it keeps its run has lost it."""
 
 
-async def start_run(conn: Any, spec: RunSpec, *, by: str) -> int:
+async def start_run(conn: Connection, spec: RunSpec, *, by: str) -> int:
     order = json.dumps(asdict(spec))
     run: int = await conn.fetchval(
         SQL["start_run"], order, spec.max_pages, spec.max_pages_per_domain, spec.max_depth, by, get_process_key()
@@ -29,17 +30,17 @@ async def start_run(conn: Any, spec: RunSpec, *, by: str) -> int:
     return run
 
 
-async def open_run(conn: Any, run: int, spec: RunSpec) -> None:
+async def open_run(conn: Connection, run: int, spec: RunSpec) -> None:
     await conn.execute(SQL["open_run"], run, json.dumps(asdict(spec)))
 
 
-async def find_run(conn: Any, run: int) -> RunSpec | None:
+async def find_run(conn: Connection, run: int) -> RunSpec | None:
     """The order of a run as it was given."""
     row = await conn.fetchrow(SQL["find_run"], run)
     return spec_from_json(row["spec"]) if row else None
 
 
-async def run_started_at(conn: Any, run: int) -> datetime:
+async def run_started_at(conn: Connection, run: int) -> datetime:
     """When a run began, by the database's clock."""
     moment: datetime = (await fetch_one(conn, SQL["find_run"], run))["started_at"]
     return moment
@@ -52,16 +53,16 @@ def spec_from_json(text: str) -> RunSpec:
     return RunSpec(**fields | {"scope": Scope(fields["scope"])})
 
 
-async def end_run(conn: Any, run: int, status: str) -> None:
+async def end_run(conn: Connection, run: int, status: str) -> None:
     await conn.execute(SQL["end_run"], run, status, get_process_key())
 
 
-async def keep_run(conn: Any, run: int) -> None:
+async def keep_run(conn: Connection, run: int) -> None:
     """Records that this process, which started the run, still works on it."""
     await conn.execute(SQL["keep_run"], run, get_process_key())
 
 
-async def ensure_continuous_run(conn: Any, spec: RunSpec, *, by: str) -> int:
+async def ensure_continuous_run(conn: Connection, spec: RunSpec, *, by: str) -> int:
     """The one run that never ends, made where there is none."""
     await conn.execute(SQL["lock_standing_run"])
     run: int | None = await conn.fetchval(SQL["ensure_continuous_run"])
@@ -71,44 +72,44 @@ async def ensure_continuous_run(conn: Any, spec: RunSpec, *, by: str) -> int:
     return run
 
 
-async def assign_run(conn: Any, run: int) -> None:
+async def assign_run(conn: Connection, run: int) -> None:
     await conn.execute(SQL["assign_run"], run)
 
 
-async def take_orders(conn: Any, foreman: str, *, silent_s: float, limit: int) -> list[int]:
+async def take_orders(conn: Connection, foreman: str, *, silent_s: float, limit: int) -> list[int]:
     return sorted(row["id"] for row in await conn.fetch(SQL["take_orders"], foreman, silent_s, limit))
 
 
-async def list_owned_runs(conn: Any) -> list[tuple[int, str]]:
+async def list_owned_runs(conn: Connection) -> list[tuple[int, str]]:
     """Ordered runs, and who says that it looks after each."""
     return [tuple(row) for row in await conn.fetch(SQL["list_owned_runs"])]
 
 
-async def free_orders(conn: Any, orders: Sequence[tuple[int, str]]) -> None:
+async def free_orders(conn: Connection, orders: Sequence[tuple[int, str]]) -> None:
     await conn.execute(SQL["free_orders"], [run for run, _ in orders], [keeper for _, keeper in orders])
 
 
-async def keep_orders(conn: Any, foreman: str, runs: Sequence[int]) -> dict[int, bool]:
+async def keep_orders(conn: Connection, foreman: str, runs: Sequence[int]) -> dict[int, bool]:
     """Those of them that are still ours, and whether somebody wants them to end."""
     rows = await conn.fetch(SQL["keep_orders"], foreman, list(runs))
     return {row["id"]: row["is_stopping"] for row in rows}
 
 
-async def request_stop(conn: Any, run: int) -> bool:
+async def request_stop(conn: Connection, run: int) -> bool:
     return await conn.fetchval(SQL["request_stop"], run) is not None
 
 
-async def acquire_pages(conn: Any, run: int, wanted: int) -> int:
+async def acquire_pages(conn: Connection, run: int, wanted: int) -> int:
     granted: int = await conn.fetchval(SQL["acquire_pages"], run, wanted)
     return granted
 
 
-async def return_pages(conn: Any, run: int, count: int) -> None:
+async def return_pages(conn: Connection, run: int, count: int) -> None:
     if count:
         await conn.execute(SQL["return_pages"], run, count)
 
 
-async def count_outcomes(conn: Any, run: int, outcomes: Sequence[Outcome]) -> None:
+async def count_outcomes(conn: Connection, run: int, outcomes: Sequence[Outcome]) -> None:
     """How these visits ended, by outcome and status code or error code."""
     tally: dict[tuple[str, str], list[int]] = {}
     for outcome in outcomes:
@@ -133,77 +134,77 @@ def reason_of(outcome: Outcome) -> str:
     return IMAGE + reason if outcome.target.is_image else reason
 
 
-async def count_drops(conn: Any, run: int, drops: Mapping[str, int]) -> None:
+async def count_drops(conn: Connection, run: int, drops: Mapping[str, int]) -> None:
     if drops:
         await conn.execute(SQL["count_drops"], run, list(drops), list(drops.values()))
 
 
-async def count_links(conn: Any, run: int, *, seen: int, learned: int) -> None:
+async def count_links(conn: Connection, run: int, *, seen: int, learned: int) -> None:
     await conn.execute(SQL["count_links"], run, seen, learned)
 
 
 async def add_worker(
-    conn: Any, run: int | None, *, host: str, pid: int, pid_started: int, labels: Sequence[str] = ()
+    conn: Connection, run: int | None, *, host: str, pid: int, pid_started: int, labels: Sequence[str] = ()
 ) -> int:
     worker: int = await conn.fetchval(SQL["add_worker"], run, host, pid, pid_started, list(labels))
     return worker
 
 
-async def drain_workers(conn: Any, *, worker: int | None = None, host: str | None = None) -> list[Any]:
+async def drain_workers(conn: Connection, *, worker: int | None = None, host: str | None = None) -> list[Any]:
     """One running worker, or those of a machine, are to end: rows of their id, run, host and pid."""
-    rows: list[Any] = await conn.fetch(SQL["drain_workers"], worker, host)
+    rows: list[Row] = await conn.fetch(SQL["drain_workers"], worker, host)
     return rows
 
 
-async def worker_status(conn: Any, worker: int) -> str | None:
+async def worker_status(conn: Connection, worker: int) -> str | None:
     status: str | None = await conn.fetchval(SQL["worker_status"], worker)
     return status
 
 
-async def is_draining(conn: Any, worker: int) -> bool:
+async def is_draining(conn: Connection, worker: int) -> bool:
     return bool(await conn.fetchval(SQL["is_draining"], worker))
 
 
-async def are_all_draining(conn: Any, run: int) -> bool:
+async def are_all_draining(conn: Connection, run: int) -> bool:
     """Whether a run has no worker any more because people sent them away: it is not over."""
     return bool(await conn.fetchval(SQL["are_all_draining"], run))
 
 
-async def heartbeat(conn: Any, worker: int, pause: Pause | None = None) -> bool:
+async def heartbeat(conn: Connection, worker: int, pause: Pause | None = None) -> bool:
     """False when this worker was declared dead."""
     told = (pause.reason.value, pause.detail, clock.monotonic() - pause.since) if pause else (None, None, None)
     return await conn.fetchval(SQL["beat"], worker, *told) is not None
 
 
-async def end_worker(conn: Any, worker: int) -> None:
+async def end_worker(conn: Connection, worker: int) -> None:
     await conn.execute(SQL["end_worker"], worker)
 
 
-async def find_running_workers(conn: Any, host: str) -> list[tuple[int, int, int]]:
+async def find_running_workers(conn: Connection, host: str) -> list[tuple[int, int, int]]:
     """Workers of this machine that say they run: id, pid, start of the pid."""
     return [tuple(row) for row in await conn.fetch(SQL["find_running_workers"], host)]
 
 
-async def has_stale_workers(conn: Any, *, silent_s: float, lost_s: float, host: str) -> bool:
+async def has_stale_workers(conn: Connection, *, silent_s: float, lost_s: float, host: str) -> bool:
     """Whether leases of a silent worker are to be freed, or one of another machine is to be declared dead."""
     return bool(await conn.fetchval(SQL["has_stale_workers"], silent_s, lost_s, host))
 
 
-async def mark_stale_dead(conn: Any, *, silent_s: float, host: str) -> list[int]:
+async def mark_stale_dead(conn: Connection, *, silent_s: float, host: str) -> list[int]:
     """Declares workers of machines other than `host` dead that were silent for so long; returns their ids."""
     return sorted(row["id"] for row in await conn.fetch(SQL["mark_stale_dead"], silent_s, host))
 
 
-async def mark_workers_dead(conn: Any, workers: Sequence[int]) -> None:
+async def mark_workers_dead(conn: Connection, workers: Sequence[int]) -> None:
     await conn.execute(SQL["mark_workers_dead"], workers)
 
 
-async def mark_all_dead(conn: Any) -> None:
+async def mark_all_dead(conn: Connection) -> None:
     """In a copy of a database, before anybody works on it."""
     await conn.execute(SQL["mark_all_dead"])
 
 
-async def end_lost_runs(conn: Any) -> None:
+async def end_lost_runs(conn: Connection) -> None:
     """Ends the runs whose process was killed. Of another machine's process only its silence is known."""
     rows = await conn.fetch(SQL["find_kept_runs"])
     lost = [row["id"] for row in rows if is_lost(row["kept_by"], row["silent_s"])]
@@ -218,50 +219,50 @@ def is_lost(kept_by: str | None, silent_s: float) -> bool:
     return has_exited(kept_by) if is_local_process(kept_by) else silent_s > SILENT_S
 
 
-async def read_clock(conn: Any) -> datetime:
+async def read_clock(conn: Connection) -> datetime:
     """The database's clock, which decides leases."""
     now: datetime = await conn.fetchval(SQL["read_clock"])
     return now
 
 
-async def read_holders(conn: Any, run: int, *, limit: int) -> list[Holder]:
+async def read_holders(conn: Connection, run: int, *, limit: int) -> list[Holder]:
     """Who else has domains of this run."""
     return [Holder(*row) for row in await conn.fetch(SQL["read_holders"], run, limit)]
 
 
-async def read_run(conn: Any, run: int) -> Any:
+async def read_run(conn: Connection, run: int) -> Any:
     return await conn.fetchrow(SQL["read_run"], run)
 
 
-async def read_outcomes(conn: Any, run: int) -> tuple[OutcomeCount, ...]:
+async def read_outcomes(conn: Connection, run: int) -> tuple[OutcomeCount, ...]:
     return tuple(OutcomeCount(*row) for row in await conn.fetch(SQL["read_outcomes"], run))
 
 
-async def read_drops(conn: Any, run: int) -> dict[str, int]:
+async def read_drops(conn: Connection, run: int) -> dict[str, int]:
     return {row["reason"]: row["links"] for row in await conn.fetch(SQL["read_drops"], run)}
 
 
-async def read_domain_states(conn: Any, run: int) -> tuple[dict[str, int], int]:
+async def read_domain_states(conn: Connection, run: int) -> tuple[dict[str, int], int]:
     """Domain status → how many; and how many pages are to be visited, again or for the first time."""
     rows = await conn.fetch(SQL["read_domain_states"], run)
     again: int = await conn.fetchval(SQL["count_due_revisits"], run)
     return {row["status"]: row["domains"] for row in rows}, sum(row["frontier"] for row in rows) + again
 
 
-async def list_active_domains(conn: Any, run: int, limit: int) -> tuple[DomainCount, ...]:
+async def list_active_domains(conn: Connection, run: int, limit: int) -> tuple[DomainCount, ...]:
     return tuple(DomainCount(*row) for row in await conn.fetch(SQL["list_active_domains"], run, limit))
 
 
-async def list_blocked_domains(conn: Any, run: int, limit: int) -> tuple[DomainCount, ...]:
+async def list_blocked_domains(conn: Connection, run: int, limit: int) -> tuple[DomainCount, ...]:
     return tuple(DomainCount(*row) for row in await conn.fetch(SQL["list_blocked_domains"], run, limit))
 
 
-async def read_last_visit(conn: Any, run: int) -> Any:
+async def read_last_visit(conn: Connection, run: int) -> Any:
     return await conn.fetchrow(SQL["read_last_visit"], run)
 
 
 async def read_waiting(
-    conn: Any,
+    conn: Connection,
     run: int,
     *,
     max_depth: int,
@@ -269,9 +270,9 @@ async def read_waiting(
     patterns: tuple[list[str] | None, list[str] | None, list[str] | None],
 ) -> list[Any]:
     """Rows (reason, pages, due_at) of known pages the run did not visit."""
-    rows: list[Any] = await conn.fetch(SQL["read_waiting"], run, max_depth, has_limit, *patterns)
+    rows: list[Row] = await conn.fetch(SQL["read_waiting"], run, max_depth, has_limit, *patterns)
     return rows
 
 
-async def move_days(conn: Any, domain_id: int, others: Sequence[int]) -> None:
+async def move_days(conn: Connection, domain_id: int, others: Sequence[int]) -> None:
     await conn.execute(SQL["move_days"], domain_id, others)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from forager.db import statements
 from forager.db.query import Query
+from forager.db.types import Connection
 from forager.storage.body_store import StoreResult
 
 SQL = statements.load("forager.storage")
@@ -46,7 +47,7 @@ STORED_NAMES = Query(SQL["stored_names"], StoredName)
 ENDS_OF_ARCHIVES = Query(SQL["ends_of_archives"], ArchiveEnd)
 
 
-async def note_bodies(conn: Any, shelved: Iterable[StoreResult]) -> None:
+async def note_bodies(conn: Connection, shelved: Iterable[StoreResult]) -> None:
     """Every stored file once, with what was added to it."""
     sizes: dict[tuple[str, str], tuple[int, int]] = {}
     for item in shelved:
@@ -64,7 +65,7 @@ async def note_bodies(conn: Any, shelved: Iterable[StoreResult]) -> None:
         await conn.execute(SQL["note_bodies"], names, kinds, before, after)
 
 
-async def count_bodies(conn: Any, run: int, shelved: Iterable[StoreResult]) -> None:
+async def count_bodies(conn: Connection, run: int, shelved: Iterable[StoreResult]) -> None:
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for item in shelved:
         for at, more in enumerate((1, item.size_bytes, item.stored_bytes)):
@@ -73,33 +74,33 @@ async def count_bodies(conn: Any, run: int, shelved: Iterable[StoreResult]) -> N
         await conn.execute(SQL["count_bodies"], run, list(counts), *map(list, zip(*counts.values(), strict=True)))
 
 
-async def read_bodies(conn: Any, run: int) -> dict[str, int]:
+async def read_bodies(conn: Connection, run: int) -> dict[str, int]:
     """`stored`, `known`, or `lost:` with the reason → how many."""
     return dict(await READ_BODIES.fetch(conn, run))
 
 
-async def newest_bodies(conn: Any, page_ids: Sequence[int]) -> dict[int, str]:
+async def newest_bodies(conn: Connection, page_ids: Sequence[int]) -> dict[int, str]:
     """Page → its body, of those that have one."""
     return dict(await NEWEST_BODIES.fetch(conn, page_ids))
 
 
-async def drop_old(conn: Any, *, older_than_s: float, limit: int) -> int:
+async def drop_old(conn: Connection, *, older_than_s: float, limit: int) -> int:
     return len(await conn.fetch(SQL["drop_old"], older_than_s, limit))
 
 
-async def drop_unused(conn: Any, names: Sequence[str]) -> list[str]:
+async def drop_unused(conn: Connection, names: Sequence[str]) -> list[str]:
     return await DROP_UNUSED.fetch(conn, names)
 
 
-async def find_dropped(conn: Any, *, after: tuple[datetime, str], limit: int) -> list[DroppedFile]:
+async def find_dropped(conn: Connection, *, after: tuple[datetime, str], limit: int) -> list[DroppedFile]:
     return await FIND_DROPPED.fetch(conn, *after, limit)
 
 
-async def note_deleted(conn: Any, names: Sequence[str]) -> None:
+async def note_deleted(conn: Connection, names: Sequence[str]) -> None:
     await conn.execute(SQL["note_deleted"], names)
 
 
-async def describe(conn: Any, *, limit: int | None) -> dict[str, Any]:
+async def describe(conn: Connection, *, limit: int | None) -> dict[str, Any]:
     """What is stored: by kind, by domain, and what was lost."""
     return {
         "kinds": [dict(row) for row in await conn.fetch(SQL["total_bodies"])],
@@ -108,7 +109,7 @@ async def describe(conn: Any, *, limit: int | None) -> dict[str, Any]:
     }
 
 
-async def stored_names(conn: Any, *, at_once: int) -> AsyncIterator[list[StoredName]]:
+async def stored_names(conn: Connection, *, at_once: int) -> AsyncIterator[list[StoredName]]:
     """Names and kinds of all files that have to be there, portion by portion."""
     name = ""
     while files := await STORED_NAMES.fetch(conn, name, at_once):
@@ -116,5 +117,5 @@ async def stored_names(conn: Any, *, at_once: int) -> AsyncIterator[list[StoredN
         yield files
 
 
-async def ends_of_archives(conn: Any) -> dict[str, int]:
+async def ends_of_archives(conn: Connection) -> dict[str, int]:
     return dict(await ENDS_OF_ARCHIVES.fetch(conn))

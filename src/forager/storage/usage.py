@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 from pydantic import with_config
 
 from forager.db import statements
+from forager.db.query import fetch_one
 from forager.db.rows import RECORD
+from forager.db.types import Connection, Row
 from forager.domains import retention
 from forager.storage.files import size_of
 
@@ -104,11 +106,16 @@ class Report:
 
 
 async def report(
-    conn: Any, folders: Mapping[str, Path], home: Path, rules: Sequence[Rule] = (), *, refresh_every_s: float = 0.0
+    conn: Connection,
+    folders: Mapping[str, Path],
+    home: Path,
+    rules: Sequence[Rule] = (),
+    *,
+    refresh_every_s: float = 0.0,
 ) -> Report:
     states = {name: await conn.fetchrow(SQL[statement]) for name, statement in COUNTED.items()}
     tables = [_table(row, states.get(row["name"])) for row in await conn.fetch(SQL["table_sizes"])]
-    cold = await conn.fetchrow(SQL["cold_counts"])
+    cold = await fetch_one(conn, SQL["cold_counts"])
     total = await conn.fetchval(SQL["database_size"])
     sizes = await asyncio.to_thread(_folders, folders)
     advice = [line for table in tables for line in list_hints(table)]
@@ -116,7 +123,7 @@ async def report(
     return Report(total, tables, sizes, cold["rows"], _free(home), advice, counted)
 
 
-async def _counted(conn: Any, rules: Sequence[Rule], refresh_every_s: float) -> list[Rule]:
+async def _counted(conn: Connection, rules: Sequence[Rule], refresh_every_s: float) -> list[Rule]:
     """With how many rows of robots.txt requests and of moves the next round of their duty deletes."""
     kept_s = {rule.table: rule.kept_s for rule in rules}
     if not {"robots_requests", "domain_history"} <= kept_s.keys():
@@ -130,7 +137,7 @@ async def _counted(conn: Any, rules: Sequence[Rule], refresh_every_s: float) -> 
     return [rule._replace(due=due.get(rule.table, rule.due)) for rule in rules]
 
 
-def _table(row: Any, states: Any) -> Table:
+def _table(row: Row, states: Any) -> Table:
     known = dict(row)
     if states is not None:
         known["rows"] = states["rows"]

@@ -2,25 +2,25 @@
 `tasks_many.restart_batch`, and paused, resumed and cancelled by the other verbs of `tasks_many`.
 """
 
-from typing import Any
-
+from forager.db.query import fetch_one
 from forager.db.rows import Row
+from forager.db.types import Connection
 from forager.errors import NotFoundError
 from forager.tasks.transitions import SQL
 
 
-async def list_batches(conn: Any, *, before: int | None = None, limit: int = 50) -> list[Row]:
+async def list_batches(conn: Connection, *, before: int | None = None, limit: int = 50) -> list[Row]:
     """Newest first, each with where its pages stand; those before a number, for the next part of the list."""
     return [dict(row) for row in await conn.fetch(SQL["list_batches"], None, before, limit)]
 
 
-async def describe_batch(conn: Any, batch: int | str) -> Row:
+async def describe_batch(conn: Connection, batch: int | str) -> Row:
     """One batch, by its number or its name."""
     found = await find_batch(conn, batch)
-    return dict(await conn.fetchrow(SQL["list_batches"], found["id"], None, 1))
+    return dict(await fetch_one(conn, SQL["list_batches"], found["id"], None, 1))
 
 
-async def find_batch(conn: Any, batch: int | str) -> Row:
+async def find_batch(conn: Connection, batch: int | str) -> Row:
     number = batch if isinstance(batch, int) else int(batch) if batch.isdecimal() and len(batch) < 19 else None
     rows = await conn.fetch(SQL["find_batch"], number, None if isinstance(batch, int) else batch)
     if not rows:

@@ -7,8 +7,8 @@ many tasks at most; ordered again it goes on with the rest.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
+from forager.db.types import Connection
 from forager.domains import store as domain_store
 from forager.domains.lookup import known_name
 from forager.errors import UsageError
@@ -60,7 +60,7 @@ class Many:
 
 
 async def pause_many(
-    conn: Any,
+    conn: Connection,
     which: TaskFilter,
     *,
     by: str,
@@ -76,7 +76,7 @@ async def pause_many(
 
 
 async def resume_many(
-    conn: Any,
+    conn: Connection,
     which: TaskFilter,
     *,
     by: str,
@@ -94,7 +94,7 @@ async def resume_many(
 
 
 async def cancel_many(
-    conn: Any,
+    conn: Connection,
     which: TaskFilter,
     *,
     by: str,
@@ -111,7 +111,7 @@ async def cancel_many(
 
 
 async def set_priority_many(
-    conn: Any,
+    conn: Connection,
     which: TaskFilter,
     priority: int,
     *,
@@ -135,7 +135,7 @@ async def set_priority_many(
 
 
 async def restart_failed(
-    conn: Any,
+    conn: Connection,
     *,
     by: str,
     reason: str | None = None,
@@ -154,7 +154,7 @@ async def restart_failed(
 
 
 async def restart_tasks(
-    conn: Any, task_ids: Sequence[int], *, by: str, reason: str | None = None, dry_run: bool = False
+    conn: Connection, task_ids: Sequence[int], *, by: str, reason: str | None = None, dry_run: bool = False
 ) -> Many:
     """The pages of these closed tasks are visited again; one that has an open task by now is left as it is."""
     limit = len(task_ids) + 1
@@ -162,7 +162,7 @@ async def restart_tasks(
 
 
 async def restart_batch(
-    conn: Any,
+    conn: Connection,
     batch_id: int,
     *,
     by: str,
@@ -177,7 +177,7 @@ async def restart_batch(
 
 
 async def _restart_many(
-    conn: Any, verb: str, task_ids: Sequence[int], *, limit: int, dry_run: bool, by: str, reason: str | None
+    conn: Connection, verb: str, task_ids: Sequence[int], *, limit: int, dry_run: bool, by: str, reason: str | None
 ) -> Many:
     if dry_run:
         return await _many(conn, verb, task_ids, limit=limit, dry_run=True)
@@ -188,7 +188,7 @@ async def _restart_many(
 
 
 async def _select_open(
-    conn: Any, which: TaskFilter, statuses: Sequence[TaskStatus], *, limit: int, leaves_waiting: bool = False
+    conn: Connection, which: TaskFilter, statuses: Sequence[TaskStatus], *, limit: int, leaves_waiting: bool = False
 ) -> list[int]:
     validate_limit(limit)
     domain = await _domain_id(conn, which.domain)
@@ -197,12 +197,12 @@ async def _select_open(
     return [row["id"] for row in rows]
 
 
-async def _domain_id(conn: Any, name: str | None) -> int | None:
+async def _domain_id(conn: Connection, name: str | None) -> int | None:
     known = await known_name(conn, name)
     return (await domain_store.find_domains(conn, [known]))[known] if known is not None else None
 
 
-async def _many(conn: Any, verb: str, task_ids: Sequence[int], *, limit: int, dry_run: bool) -> Many:
+async def _many(conn: Connection, verb: str, task_ids: Sequence[int], *, limit: int, dry_run: bool) -> Many:
     rows = await conn.fetch(SQL["read_states"], task_ids)
     states = tuple(state_of(row, not dry_run, "") for row in rows)
     return Many(verb, states, is_dry=dry_run, is_all=len(task_ids) < limit)

@@ -5,8 +5,8 @@ setting `dependents` says. In bounded portions, each a transaction of the caller
 """
 
 from collections import defaultdict
-from typing import Any
 
+from forager.db.types import Connection
 from forager.domains import tasks as domains
 from forager.frontier import tasks as frontier
 from forager.frontier.task_status import TaskStatus
@@ -16,7 +16,7 @@ LIMIT = 500
 BY = "dependency"
 
 
-async def release_finished(conn: Any, *, goes_on: bool = False) -> int:
+async def release_finished(conn: Connection, *, goes_on: bool = False) -> int:
     """How many were settled; as many as a portion has: there may be more. `goes_on`: also after a failure."""
     found = await frontier.find_finished_dependencies(conn, limit=LIMIT)
     if not found:

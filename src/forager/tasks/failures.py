@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from forager.db import statements
+from forager.db.types import Connection
 from forager.errors import NotFoundError, UsageError
 from forager.stats.store import read_clock
 from forager.tasks import bulk as tasks_many
@@ -110,7 +111,7 @@ def category_of(code: str) -> Category:
 
 
 async def patterns(
-    conn: Any,
+    conn: Connection,
     *,
     since: timedelta = DAY,
     until: datetime | None = None,
@@ -127,7 +128,7 @@ async def patterns(
     return [_pattern(row) for row in rows]
 
 
-async def describe(conn: Any, fingerprint: str, *, since: timedelta = DAY) -> Row:
+async def describe(conn: Connection, fingerprint: str, *, since: timedelta = DAY) -> Row:
     """One problem: what, since when, where, day by day, with the trace of one failure where it is a bug."""
     found = await find(conn, fingerprint, since=since)
     since_at = await read_clock(conn) - since
@@ -143,7 +144,7 @@ async def describe(conn: Any, fingerprint: str, *, since: timedelta = DAY) -> Ro
     }
 
 
-async def find(conn: Any, fingerprint: str, *, since: timedelta = DAY) -> Pattern:
+async def find(conn: Connection, fingerprint: str, *, since: timedelta = DAY) -> Pattern:
     """By its fingerprint, or the beginning of one: among the failures since, else in the days before."""
     wanted = fingerprint.strip().lower()
     if len(wanted) < SHORTEST_PREFIX:
@@ -160,7 +161,7 @@ async def find(conn: Any, fingerprint: str, *, since: timedelta = DAY) -> Patter
     return _pattern(rows[0])
 
 
-async def count_categories(conn: Any, *, since: timedelta = DAY) -> dict[str, int]:
+async def count_categories(conn: Connection, *, since: timedelta = DAY) -> dict[str, int]:
     """Category → failures."""
     counts = dict.fromkeys(Category, 0)
     for row in await conn.fetch(SQL["failures_by_code"], await read_clock(conn) - since):
@@ -172,7 +173,7 @@ async def count_categories(conn: Any, *, since: timedelta = DAY) -> dict[str, in
 
 
 async def list_dead(
-    conn: Any,
+    conn: Connection,
     *,
     since: timedelta = ALL_TIME,
     fingerprint: str | None = None,
@@ -188,7 +189,7 @@ async def list_dead(
 
 
 async def redrive(
-    conn: Any,
+    conn: Connection,
     *,
     by: str,
     fingerprint: str | None = None,
@@ -213,7 +214,7 @@ async def redrive(
     return RedriveResult(fingerprint, [task.task_id for task in done.tasks], calls, dry_run)
 
 
-async def _redrive_calls(conn: Any, limit: int, *, dry_run: bool) -> int:
+async def _redrive_calls(conn: Connection, limit: int, *, dry_run: bool) -> int:
     if dry_run:
         number: int = await conn.fetchval(SQL["count_dead_calls"], limit)
         return number

@@ -1,9 +1,8 @@
 """Reads tasks for commands and routes."""
 
-from typing import Any
-
 from forager.db import statements
 from forager.db.rows import START, Key, Row, as_dicts, require_row
+from forager.db.types import Connection
 from forager.domains.lookup import known_name
 from forager.runs.queries import check_run_exists
 from forager.urls.domain import domain_of
@@ -13,7 +12,7 @@ SQL = statements.load("forager.tasks")
 
 
 async def list_tasks(
-    conn: Any,
+    conn: Connection,
     after: Key = START,
     *,
     domain: str | None = None,
@@ -42,5 +41,5 @@ async def list_tasks(
     return as_dicts(await conn.fetch(SQL["tasks_of_domain"], *after, *filters, limit))
 
 
-async def get_task(conn: Any, task_id: int) -> Row:
+async def get_task(conn: Connection, task_id: int) -> Row:
     return require_row(await conn.fetchrow(SQL["find_task"], task_id), "task", task_id)

@@ -8,9 +8,9 @@ cancelled is put down by its worker at its next step.
 """
 
 from datetime import datetime
-from typing import Any
 
 from forager.db.rows import Row
+from forager.db.types import Connection
 from forager.errors import ConflictError, NotFoundError
 from forager.frontier.task_status import CLOSED, TaskStatus, can_transition
 from forager.frontier.tasks import LockedTask
@@ -38,7 +38,7 @@ MOST_REDIRECTS = 5
 # looking -------------------------------------------------------------------------------------------------------------
 
 
-async def describe(conn: Any, task_id: int, *, limit: int = SHOWN) -> Row:
+async def describe(conn: Connection, task_id: int, *, limit: int = SHOWN) -> Row:
     """One task, with the other visits of its page and what people ordered for it."""
     found = await conn.fetchrow(SQL["describe_task"], task_id)
     if found is None:
@@ -50,21 +50,21 @@ async def describe(conn: Any, task_id: int, *, limit: int = SHOWN) -> Row:
     }
 
 
-async def redirects(conn: Any, task_id: int) -> list[Row]:
+async def redirects(conn: Connection, task_id: int) -> list[Row]:
     """Where it was sent on to, and which pages send to its page; nothing where links are not stored."""
     return [dict(row) for row in await conn.fetch(SQL["redirects_of_task"], task_id, MOST_REDIRECTS)]
 
 
-async def history(conn: Any, task_id: int, *, limit: int = SHOWN, before: int | None = None) -> list[Row]:
+async def history(conn: Connection, task_id: int, *, limit: int = SHOWN, before: int | None = None) -> list[Row]:
     """All visits to the page of a task, newest first; `before` is the id of the last one of the page before."""
     return [dict(row) for row in await conn.fetch(SQL["visits_of_page"], task_id, limit, before)]
 
 
-async def orders(conn: Any, task_id: int, *, limit: int = SHOWN) -> list[Row]:
+async def orders(conn: Connection, task_id: int, *, limit: int = SHOWN) -> list[Row]:
     return [dict(row) for row in await conn.fetch(SQL["orders_of_task"], task_id, limit)]
 
 
-async def count(conn: Any, *, since: datetime) -> list[Row]:
+async def count(conn: Connection, *, since: datetime) -> list[Row]:
     """By state: how many tasks, and how long they took on average."""
     return [dict(row) for row in await conn.fetch(SQL["count_tasks"], since)]
 
@@ -72,7 +72,7 @@ async def count(conn: Any, *, since: datetime) -> list[Row]:
 # one task ------------------------------------------------------------------------------------------------------------
 
 
-async def pause(conn: Any, task_id: int, *, by: str, reason: str | None = None) -> TaskState:
+async def pause(conn: Connection, task_id: int, *, by: str, reason: str | None = None) -> TaskState:
     held = await _hold_one(conn, task_id)
     if held.status is PAUSED and not held.is_waiting:
         return await _tell(conn, held, False, "It was paused already.")
@@ -82,7 +82,7 @@ async def pause(conn: Any, task_id: int, *, by: str, reason: str | None = None) 
     return await _tell(conn, held, True, f"Paused; it stays so until it is resumed.{running}")
 
 
-async def resume(conn: Any, task_id: int, *, by: str, reason: str | None = None) -> TaskState:
+async def resume(conn: Connection, task_id: int, *, by: str, reason: str | None = None) -> TaskState:
     """Never counts as another try."""
     held = await _hold_one(conn, task_id)
     if held.status is not PAUSED or held.is_waiting:
@@ -93,7 +93,7 @@ async def resume(conn: Any, task_id: int, *, by: str, reason: str | None = None)
     return await _tell(conn, held, True, f"Waits for task {held.depends_on}." if waiting else "Resumed.")
 
 
-async def cancel(conn: Any, task_id: int, *, by: str, reason: str | None = None) -> TaskState:
+async def cancel(conn: Connection, task_id: int, *, by: str, reason: str | None = None) -> TaskState:
     held = await _hold_one(conn, task_id)
     if held.status is CANCELLED:
         return await _tell(conn, held, False, "It was cancelled already.")
@@ -103,7 +103,7 @@ async def cancel(conn: Any, task_id: int, *, by: str, reason: str | None = None)
 
 
 async def restart(
-    conn: Any,
+    conn: Connection,
     task_id: int,
     *,
     by: str,
@@ -135,7 +135,9 @@ async def restart(
     return await _tell(conn, held._replace(id=again.task_id), was_changed, message)
 
 
-async def set_priority(conn: Any, task_id: int, priority: int, *, by: str, reason: str | None = None) -> TaskState:
+async def set_priority(
+    conn: Connection, task_id: int, priority: int, *, by: str, reason: str | None = None
+) -> TaskState:
     """1 is first, 10 is last. Counts from the next claim on; a worker that has it goes on with it."""
     validate_priority(priority)
     held = await _hold_one(conn, task_id)
@@ -150,14 +152,14 @@ async def set_priority(conn: Any, task_id: int, priority: int, *, by: str, reaso
 # answers and refusals -----------------------------------------------------------------------------------------------
 
 
-async def _hold_one(conn: Any, task_id: int) -> LockedTask:
+async def _hold_one(conn: Connection, task_id: int) -> LockedTask:
     held = await hold(conn, [task_id])
     if not held:
         raise _unknown(task_id)
     return held[0]
 
 
-async def _tell(conn: Any, held: LockedTask, was_changed: bool, message: str) -> TaskState:
+async def _tell(conn: Connection, held: LockedTask, was_changed: bool, message: str) -> TaskState:
     (row,) = await conn.fetch(SQL["read_states"], [held.id])
     return state_of(row, was_changed, message)
 

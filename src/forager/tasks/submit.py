@@ -7,9 +7,9 @@ keeps it, and the order is added to it: nobody is visited twice for being asked 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from urllib.parse import urlsplit
 
+from forager.db.types import Connection
 from forager.domains import store as domain_store
 from forager.domains import tasks as domains
 from forager.errors import AddressBlockedError, BadUrlError, ConflictError, NotFoundError, UsageError
@@ -61,7 +61,7 @@ class SubmitResult:
 
 
 async def submit(
-    conn: Any,
+    conn: Connection,
     orders: Sequence[TaskOrder],
     *,
     by: str,
@@ -159,12 +159,12 @@ def _batch_name(name: str) -> str:
     return clean
 
 
-async def _enqueue(conn: Any, urls: Sequence[str]) -> dict[str, int]:
+async def _enqueue(conn: Connection, urls: Sequence[str]) -> dict[str, int]:
     """URL → its page, known from now on. Its domains are held."""
     links = {url: Discovery(url, url_key(url), domain_of(url), 0, 0, "", "seed") for url in urls}
     learned = EnqueueResult()
 
-    async def find_or_add(conn: Any, bases: Mapping[str, str]) -> Mapping[str, int]:
+    async def find_or_add(conn: Connection, bases: Mapping[str, str]) -> Mapping[str, int]:
         await domain_store.add_domains(conn, bases, source="order", run=None)
         return await domain_store.find_domains(conn, bases)
 
@@ -176,11 +176,11 @@ async def _enqueue(conn: Any, urls: Sequence[str]) -> dict[str, int]:
     return {url: learned.page_ids[link.key] for url, link in links.items()}
 
 
-async def _domains_of(conn: Any, page_ids: Sequence[int]) -> list[int]:
+async def _domains_of(conn: Connection, page_ids: Sequence[int]) -> list[int]:
     return [row["domain_id"] for row in await conn.fetch(SQL["domains_of_pages"], page_ids)]
 
 
-async def _ends_of_dependencies(conn: Any, orders: Sequence[TaskOrder]) -> dict[int, str | None]:
+async def _ends_of_dependencies(conn: Connection, orders: Sequence[TaskOrder]) -> dict[int, str | None]:
     """Task somebody depends on → its outcome, None while it is open."""
     wanted = sorted({order.depends_on for order in orders if order.depends_on is not None})
     if not wanted:
@@ -196,7 +196,7 @@ async def _ends_of_dependencies(conn: Any, orders: Sequence[TaskOrder]) -> dict[
     return ends
 
 
-async def _check_dependencies(conn: Any, wanted: Mapping[str, TaskOrder], page_ids: Mapping[str, int]) -> None:
+async def _check_dependencies(conn: Connection, wanted: Mapping[str, TaskOrder], page_ids: Mapping[str, int]) -> None:
     """A page has one open task, which cannot wait for something it was not ordered to wait for."""
     waiting = {page_ids[url]: order.depends_on for url, order in wanted.items() if order.depends_on is not None}
     if not waiting:

@@ -3,12 +3,13 @@
 Rows of domains are locked before those of tasks, as workers do. Every move is written down with who and why.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from forager.db import statements
+from forager.db.types import Connection, Row
 from forager.domains import store as domain_store
 from forager.domains import tasks as domains
 from forager.errors import UsageError
@@ -52,12 +53,12 @@ class Restarted(NamedTuple):
     """Of one that waited already: what was changed, in words."""
 
 
-async def pause_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
+async def pause_locked(conn: Connection, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
     await frontier.pause(conn, [each.id for each in held])
     await note_moves(conn, "pause", held, PAUSED, by=by, reason=reason)
 
 
-async def resume_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> set[int]:
+async def resume_locked(conn: Connection, held: Sequence[LockedTask], *, by: str, reason: str | None) -> set[int]:
     """Those that wait for a task that is not completed yet."""
     wanted = [each.depends_on for each in held if each.depends_on is not None]
     ended = {row["id"]: row["outcome"] for row in await conn.fetch(SQL["outcomes_of"], wanted)} if wanted else {}
@@ -71,7 +72,7 @@ async def resume_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reaso
     return waiting
 
 
-async def cancel_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
+async def cancel_locked(conn: Connection, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
     words = f"cancelled by {by}" + (f": {reason}" if reason else "")
     freed, lost = await frontier.cancel(conn, {each.id: each.page_id for each in held}, reason=words)
     await domain_store.return_claims(conn, freed)
@@ -81,7 +82,9 @@ async def cancel_locked(conn: Any, held: Sequence[LockedTask], *, by: str, reaso
     await note_moves(conn, "cancel", held, CANCELLED, by=by, reason=reason)
 
 
-async def set_priorities(conn: Any, held: Sequence[LockedTask], priority: int, *, by: str, reason: str | None) -> None:
+async def set_priorities(
+    conn: Connection, held: Sequence[LockedTask], priority: int, *, by: str, reason: str | None
+) -> None:
     await frontier.set_priorities(conn, [each.id for each in held], priority)
     words = f"priority {priority}" + (f": {reason}" if reason else "")
     moves = [(each.id, each.status, each.status) for each in held]
@@ -89,7 +92,7 @@ async def set_priorities(conn: Any, held: Sequence[LockedTask], priority: int, *
 
 
 async def restart_locked(
-    conn: Any, held: Sequence[LockedTask], order: RestartOrder, *, by: str, reason: str | None
+    conn: Connection, held: Sequence[LockedTask], order: RestartOrder, *, by: str, reason: str | None
 ) -> dict[int, Restarted]:
     """Page → its open task now. The tasks are closed, and their domains held. A task that waits already is given the
     moment and the priority of the order, which is noted as well."""
@@ -111,7 +114,9 @@ async def restart_locked(
     return {page: Restarted(task.id, page in new, changes.get(task.id)) for page, task in opened.items()}
 
 
-async def _record_rescheduled(conn: Any, hurried: Sequence[RescheduledTask], *, by: str, reason: str | None) -> None:
+async def _record_rescheduled(
+    conn: Connection, hurried: Sequence[RescheduledTask], *, by: str, reason: str | None
+) -> None:
     """One line each; what changed is told of one, and of many that they are due earlier."""
     if hurried:
         change = _change(hurried[0]) if len(hurried) == 1 else "due now instead of later"
@@ -131,7 +136,7 @@ def _change(each: RescheduledTask) -> str:
     return ", ".join(parts)
 
 
-def _build_task(row: Any, order: RestartOrder) -> NewTask:
+def _build_task(row: Row, order: RestartOrder) -> NewTask:
     return NewTask(
         row["page_id"],
         priority=order.priority or row["priority"],
@@ -155,20 +160,20 @@ def first_due(tasks: Iterable[frontier.OpenTask]) -> dict[int, datetime]:
     return first
 
 
-async def hold(conn: Any, task_ids: Sequence[int]) -> list[LockedTask]:
+async def hold(conn: Connection, task_ids: Sequence[int]) -> list[LockedTask]:
     """Domains first, as workers do."""
     await domains.hold(conn, await frontier.domains_of(conn, task_ids))
     return await frontier.hold(conn, task_ids)
 
 
 async def note_moves(
-    conn: Any, verb: str, held: Sequence[LockedTask], to: TaskStatus, *, by: str, reason: str | None
+    conn: Connection, verb: str, held: Sequence[LockedTask], to: TaskStatus, *, by: str, reason: str | None
 ) -> None:
     moves = [(each.id, each.status, to) for each in held]
     await frontier.note_orders(conn, moves, verb=verb, by=by, reason=reason)
 
 
-def state_of(row: Mapping[str, Any], was_changed: bool, message: str) -> TaskState:
+def state_of(row: Row, was_changed: bool, message: str) -> TaskState:
     return TaskState(
         row["id"],
         row["url"],

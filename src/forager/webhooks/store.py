@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from forager.db import statements
+from forager.db.types import Connection
 
 SQL = statements.load("forager.webhooks")
 FIRST_PAUSE_S = 10.0
@@ -46,17 +47,17 @@ def next_pause_s(tries: int, age_s: float) -> float | None:
     return pause_s if age_s + pause_s <= GIVEN_UP_AFTER_S else None
 
 
-async def add(conn: Any, url: str, payload: Mapping[str, Any], *, kind: str = "alert") -> int:
+async def add(conn: Connection, url: str, payload: Mapping[str, Any], *, kind: str = "alert") -> int:
     number: int = await conn.fetchval(SQL["add_call"], kind, json.dumps(payload, default=str), url)
     return number
 
 
-async def take_due(conn: Any, *, most: int, most_per_url: int, again_after_s: float) -> list[DueCall]:
+async def take_due(conn: Connection, *, most: int, most_per_url: int, again_after_s: float) -> list[DueCall]:
     rows = await conn.fetch(SQL["take_due_calls"], most, most_per_url, again_after_s, most * 20)
     return [DueCall(*row) for row in rows]
 
 
-async def note(conn: Any, heard: Sequence[CallResult]) -> None:
+async def note(conn: Connection, heard: Sequence[CallResult]) -> None:
     taken = [each for each in heard if each.error is None]
     if taken:
         await conn.execute(
@@ -73,11 +74,13 @@ async def note(conn: Any, heard: Sequence[CallResult]) -> None:
         )
 
 
-async def retry_calls(conn: Any, call_ids: Sequence[int] | None = None) -> int:
+async def retry_calls(conn: Connection, call_ids: Sequence[int] | None = None) -> int:
     """How many calls that were given up are tried again: these, or all."""
     revived: int = await conn.fetchval(SQL["revive_calls"], call_ids)
     return revived
 
 
-async def list_calls(conn: Any, *, state: str | None, before: int | None = None, limit: int) -> list[dict[str, Any]]:
+async def list_calls(
+    conn: Connection, *, state: str | None, before: int | None = None, limit: int
+) -> list[dict[str, Any]]:
     return [dict(row) for row in await conn.fetch(SQL["list_calls"], state, before, limit)]

@@ -1,14 +1,14 @@
 """Reads workers and their leases for commands and routes."""
 
-from typing import Any
-
 from forager.db import statements
+from forager.db.query import fetch_one
 from forager.db.rows import START, Key, Row, as_dicts
+from forager.db.types import Connection
 
 SQL = statements.load("forager.workers")
 
 
-async def list_claims(connection: Any, *, dead_after_s: float) -> Row:
+async def list_claims(connection: Connection, *, dead_after_s: float) -> Row:
     """Who works on how many domains, which leases outlived their holder, and who waits to be claimed."""
     workers = as_dicts(await connection.fetch(SQL["claims_of_workers"], dead_after_s))
     return {
@@ -21,12 +21,12 @@ async def list_claims(connection: Any, *, dead_after_s: float) -> Row:
 
 
 async def list_workers(
-    conn: Any, after: Key = START, *, dead_after_s: float, status: str | None = None, limit: int | None = None
+    conn: Connection, after: Key = START, *, dead_after_s: float, status: str | None = None, limit: int | None = None
 ) -> list[Row]:
     """Returns worker processes, newest first, with how many domains each holds."""
     return as_dicts(await conn.fetch(SQL["workers_by_id"], *after, dead_after_s, status, limit))
 
 
-async def count_parts(conn: Any, *, dead_after_s: float) -> Row:
+async def count_parts(conn: Connection, *, dead_after_s: float) -> Row:
     """What a health check wants to know of workers and queues, in one question."""
-    return dict(await conn.fetchrow(SQL["parts"], dead_after_s))
+    return dict(await fetch_one(conn, SQL["parts"], dead_after_s))

@@ -6,8 +6,8 @@ Every door (CLI, API) calls this, in its one transaction. A worker hears of it w
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
 
+from forager.db.types import Connection
 from forager.engine.crash_marker import FOLDER
 from forager.engine.recovery import recover
 from forager.engine.transaction_retry import in_transaction
@@ -25,7 +25,7 @@ class DrainedWorker:
     drain_asked_at: datetime
 
 
-async def drain_workers(conn: Any, *, worker: int | None = None, host: str | None = None) -> list[DrainedWorker]:
+async def drain_workers(conn: Connection, *, worker: int | None = None, host: str | None = None) -> list[DrainedWorker]:
     """One worker by its number, or all of a machine. Asking twice changes nothing."""
     rows = await stats.drain_workers(conn, worker=worker, host=host)
     if rows:

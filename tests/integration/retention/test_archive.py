@@ -8,7 +8,7 @@ import json
 import resource
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import asyncpg
 import pytest
@@ -277,7 +277,7 @@ async def test_domains_that_become_one_take_what_left_them_along(world: Past, fo
     await move(world, folder)
     order: dict[str, Any] = {"dead_after_s": 60.0, "refresh_every_s": None, "refused_rest_s": 0.0}
     async with OnePool(world.conn) as pool:
-        (merged,) = await merge(pool, by="test", is_trial=False, **order)
+        (merged,) = await merge(cast("Any", pool), by="test", is_trial=False, **order)
     assert merged.name == "old.example"
     assert await world.broken() == {}
 

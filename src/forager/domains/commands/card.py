@@ -46,11 +46,7 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         ("workers", f"only those with the label {card['worker_label']}" if card["worker_label"] else ""),
         ("networks", _networks(card)),
         ("certificate", "" if card["verifies_tls"] else "not verified: whoever answers is believed"),
-        (
-            "seen",
-            f"first {words.format_relative(card['first_seen_at'], now)},"
-            f" last crawled {words.format_relative(card['last_crawled_at'], now)}",
-        ),
+        ("seen", _seen(card, now)),
         *_listed("robots.txt", (_robots(origin, now) for origin in card["origins"])),
         *_listed("sitemaps", _sitemaps(card["origins"])),
         *_listed("visits", (_visits(row) for row in card["outcomes"][:8])),
@@ -98,6 +94,11 @@ def _images(card: Card) -> str:
     per_page = card["image_yield_rate"] if card["images_stored"] else card["avg_images_per_page"]
     rate = f"{per_page:.2f} per page" if seen else ""
     return ", ".join(part for part in (seen, stored, rate, policy, kept, only) if part)
+
+
+def _seen(card: Card, now: datetime) -> str:
+    first, last = (words.format_relative(card[moment], now) for moment in ("first_seen_at", "last_crawled_at"))
+    return f"first {first}, last crawled {last}"
 
 
 def _networks(card: Card) -> str:

@@ -4,8 +4,7 @@ A domain that refused its home page has an empty frontier; without a new task it
 operator ends a block that has no end.
 """
 
-from typing import Any
-
+from forager.db.types import Connection
 from forager.domains import cooldown
 from forager.frontier import revisits
 from forager.scheduler.job import ACTOR, Job, JobContext
@@ -27,7 +26,7 @@ class CooldownJob(Job):
         return f"{things(returned, 'domain')} returned"
 
 
-async def _return_batch(conn: Any) -> int:
+async def _return_batch(conn: Connection) -> int:
     async with conn.transaction():
         cooled = await cooldown.lock_expired_cooldowns(conn, BATCH)
         if cooled:

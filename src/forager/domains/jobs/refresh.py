@@ -6,9 +6,9 @@ waits for another period.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from forager.config.settings import Settings
+from forager.db.types import Connection
 from forager.domains import cooldown
 from forager.domains.cooldown import DueDomain
 from forager.domains.portions import batch_by_pages
@@ -43,7 +43,7 @@ class RefreshJob(Job):
         return f"{things(woken, 'domain')} woken, {things(given, 'page')} to refresh"
 
 
-async def _create_tasks(conn: Any, domain_ids: Sequence[int]) -> int:
+async def _create_tasks(conn: Connection, domain_ids: Sequence[int]) -> int:
     """A huge domain has a portion of its own and is read key by key; small ones are complete after the first step."""
     given, key = 0, revisits.FIRST_KEY
     while domain_ids:
@@ -55,7 +55,9 @@ async def _create_tasks(conn: Any, domain_ids: Sequence[int]) -> int:
     return given
 
 
-async def _wake(conn: Any, portion: Sequence[DueDomain], to_refresh: Sequence[DueDomain], settings: Settings) -> int:
+async def _wake(
+    conn: Connection, portion: Sequence[DueDomain], to_refresh: Sequence[DueDomain], settings: Settings
+) -> int:
     refreshed = {domain.id for domain in to_refresh}
     woken = 0
     for code, ids in (

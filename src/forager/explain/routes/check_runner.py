@@ -3,7 +3,7 @@ it off. Its state is in the database, so every process of the API can tell how f
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fastapi import FastAPI
 
@@ -73,7 +73,7 @@ class Checking:
         try:
             counted = CountedPool(pool, progress)
             if has_files or is_deep:
-                return await look(counted, settings, deep=is_deep)
+                return await look(cast("Any", counted), settings, deep=is_deep)
             async with counted.acquire() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
                 return await check(conn)
         finally:

@@ -21,6 +21,7 @@ from prometheus_client.core import (
 
 from forager import __version__, clock
 from forager.alerts.services import Services
+from forager.db.types import Connection, Pool
 from forager.observe import log
 from forager.stats import series
 from forager.stats.counters import LATENCY_LABELS, NOT_ASKED, SIZE_LABELS, STAGES
@@ -65,7 +66,7 @@ class MetricsExporter:
 
     def __init__(
         self,
-        pool: Any,
+        pool: Pool,
         *,
         dead_after_s: float = 120.0,
         stall_s: float = 600.0,
@@ -123,7 +124,7 @@ class MetricsExporter:
         return replace(read, took_s=clock.monotonic() - began_at, pool=_pool_numbers(self._pool))
 
 
-async def read_snapshot(conn: Any, *, dead_after_s: float, stall_s: float) -> Snapshot:
+async def read_snapshot(conn: Connection, *, dead_after_s: float, stall_s: float) -> Snapshot:
     stall = await detect_idle_crawl(conn, dead_after_s=dead_after_s, stall_s=stall_s)
     recent, recent_s = await series.read_recent(conn, ["visits"], since_s=RATE_S)
     lately, _ = await series.read_recent(conn, ["visits"], since_s=SUCCESS_S)
@@ -139,7 +140,7 @@ async def read_snapshot(conn: Any, *, dead_after_s: float, stall_s: float) -> Sn
     )
 
 
-def _pool_numbers(pool: Any) -> dict[str, float]:
+def _pool_numbers(pool: Pool) -> dict[str, float]:
     return {"open": pool.get_size(), "idle": pool.get_idle_size(), "most": pool.get_max_size()}
 
 

@@ -1,7 +1,7 @@
 """`forager batches`: visits that were ordered together, where they stand, and all of them once more."""
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -67,7 +67,7 @@ def restart(
     from forager.tasks import batches as control
     from forager.tasks.bulk import Many, restart_batch
 
-    async def once(conn: object) -> Many:
+    async def once(conn: Any) -> Many:
         found = await control.find_batch(conn, name)
         return await restart_batch(conn, found["id"], by=whoami(), reason=reason, limit=limit, dry_run=dry_run)
 
