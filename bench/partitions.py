@@ -208,7 +208,7 @@ async def find_task(conn: Any, backend: int, task: int) -> float:
 
 
 async def let_visits_go(conn: Any, backend: int) -> list[float]:
-    """The oldest leave the history as the night's duty has them leave, though into no file."""
+    """The oldest leave the history as the night's job has them leave, though into no file."""
     ids = [row["id"] for row in await conn.fetch(SQL["oldest_visits"], PORTION * PORTIONS)]
     number, _ = await history.begin_slice(conn, "visits", date(2026, 1, 1), by="bench")
     facts = {"row_count": len(ids), "first_id": ids[0], "last_id": ids[-1], "size_bytes": 0, "stored_bytes": 0}

@@ -42,7 +42,7 @@ FROM pages p JOIN bench_texts t ON t.number = (p.id * 31) % $1::int
 WHERE p.id % 10 = 0;
 
 -- name: add_clusters
--- Clusters of all pages that are not indexed yet, as the duty would make them: here whoever resembles another has the same hash.
+-- Clusters of all pages that are not indexed yet, as the job would make them: here whoever resembles another has the same hash.
 INSERT INTO page_clusters (simhash, bands, pages)
 SELECT simhash, ARRAY(SELECT (place << 16 | (simhash >> 16 * place & 65535)::int) FROM generate_series(0, 3) AS place), count(*)
 FROM pages p WHERE NOT EXISTS (SELECT FROM indexed_pages i WHERE i.page_id = p.id)
@@ -71,7 +71,7 @@ SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS made
 FROM pg_index WHERE indrelid = $1::text::regclass AND NOT indisprimary;
 
 -- name: last_read
--- The page the duty would come to last.
+-- The page the job would come to last.
 SELECT fetched_at, id FROM pages WHERE fetched_at IS NOT NULL ORDER BY fetched_at DESC, id DESC LIMIT 1;
 
 -- name: weigh

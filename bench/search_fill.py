@@ -71,8 +71,8 @@ async def fill(conn: Any, pages: int) -> None:
 
 
 async def index_all(conn: Any) -> tuple[Indexing, Indexing]:
-    """The first pages as the duty does it; the others in bulk, with the same result in a fraction of the time; then
-    pages that changed, again as the duty does it. Answers what the first and the last of these cost."""
+    """The first pages as the job does it; the others in bulk, with the same result in a fraction of the time; then
+    pages that changed, again as the job does it. Answers what the first and the last of these cost."""
     first = await _index_some(conn)
     await _index_the_rest(conn)
     for table in ("indexed_pages", "indexed_products", "page_clusters", "search_words"):

@@ -26,7 +26,7 @@ BATCH = 200
 GIN = "CREATE INDEX bench_gin ON pages USING gin (keywords_tsv) WITH ({}) WHERE keywords_tsv IS NOT NULL"
 WAYS: dict[str, Sequence[str]] = {
     "no index": ("DROP INDEX pages_read",),
-    "pages_read, and the duty": (),
+    "pages_read, and the job": (),
     "GIN on pages, 4 MB pending": (GIN.format("gin_pending_list_limit = 4096"),),
     "GIN on pages, 256 MB pending": (GIN.format("gin_pending_list_limit = 262144"),),
     "GIN on pages, fastupdate off": (GIN.format("fastupdate = off"),),
@@ -40,7 +40,7 @@ class Way:
     name: str
     record_us: float
     later_us: float
-    """What is done after the pages were recorded: the duty, or emptying the list of what is pending."""
+    """What is done after the pages were recorded: the job, or emptying the list of what is pending."""
     again_us: float
     """To claim it again and record that it has not changed."""
 
@@ -71,7 +71,7 @@ async def measure_way(settings: Any, name: str, texts: Sequence[str], pages: int
         marks.append(backend_cpu_s(backend))
         if "GIN" in name:
             await conn.execute("SELECT gin_clean_pending_list('bench_gin')")
-        elif "duty" in name:
+        elif "job" in name:
             await index.index_many(conn, CONFIGS)
         marks.append(backend_cpu_s(backend))
         for batch, _, _ in batches(ids, texts):

@@ -19,7 +19,7 @@ SHORT = {
     "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false",
 }
 """A lease that has to be renewed several times on the way, so that a wrong clock would lose it, or never end it."""
-SELDOM_TWICE = "SELECT name FROM duties WHERE every_s >= 900 AND times > 1"
+SELDOM_TWICE = "SELECT name FROM jobs WHERE every_s >= 900 AND times > 1"
 STAMPED = "SELECT max(abs(EXTRACT(EPOCH FROM now() - completed_at)))::float8 FROM crawl_tasks WHERE outcome IS NOT NULL"
 
 

@@ -34,7 +34,7 @@ SHORT = {
 IN_A_JOB = """SELECT count(*) FROM pg_stat_activity WHERE application_name = 'forager crawl'
                AND wait_event_type = 'Lock' AND query LIKE '%offers%'"""
 FAR = "SELECT count(*) FROM pg_stat_activity WHERE client_addr IS NOT NULL AND backend_start < $1"
-ENDED = "SELECT count(*) FROM duties WHERE name = 'dispatch' AND ended_at > $1"
+ENDED = "SELECT count(*) FROM jobs WHERE name = 'dispatch' AND ended_at > $1"
 
 
 async def test_a_database_that_falls_silent_under_a_crawl(
@@ -55,7 +55,7 @@ async def test_a_database_that_falls_silent_under_a_crawl(
                 web.wait_past(18)
                 conn = await connect(here, application="forager test")
                 async with conn.transaction():
-                    await conn.execute("LOCK TABLE offers IN SHARE ROW EXCLUSIVE MODE")
+                    await conn.execute("LOCK TABLE dispatched_domains IN SHARE ROW EXCLUSIVE MODE")
                     until(lambda: forager.value(IN_A_JOB), "domains are about to be offered")
                     machine.silence_database()
                     silent_at, silent_s = await conn.fetchval("SELECT clock_timestamp()"), time.monotonic()

@@ -39,7 +39,7 @@ def test_tasks_of_a_running_crawl_are_paused_cancelled_and_resumed(forager: Fora
         said = json.loads(forager.do("tasks", "pause", "--domain", first, "--reason", "acceptance", "--json"))
         assert len(said["tasks"]) > 1
         forager.do("domain", second, "pause")
-    until(lambda: not forager.value("SELECT count(*) FROM task_calls"), "the workers have heard of it")
+    until(lambda: not forager.value("SELECT count(*) FROM task_signals"), "the workers have heard of it")
     crawl.finish()
     paused = {row["url"] for row in forager.ask(PAUSED)}
     assert paused <= {task["url"] for task in said["tasks"]}

@@ -98,7 +98,7 @@ async def gather(context: JobContext) -> RuleInput:
         pools=await store.get_pool_stats(conn, since_s=POOLS_S),
         parsers=await store.get_parse_stats(conn),
         disks=read_disks(settings),
-        duties=[job for job in await store.get_job_status(conn) if _is_watched(job.name, context)],
+        jobs=[job for job in await store.get_job_status(conn) if _is_watched(job.name, context)],
         dead=dead,
         unsearchable=unsearchable,
         refusal=refusal,

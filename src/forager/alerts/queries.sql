@@ -196,5 +196,5 @@ SELECT (SELECT count(*)::int FROM crawl_tasks t
        (SELECT count(*)::int FROM webhook_calls WHERE died_at >= now() - make_interval(secs => $1)) AS webhooks;
 
 -- name: get_job_status
--- How late each duty is, and what went wrong the last time.
-SELECT name, every_s, EXTRACT(EPOCH FROM now() - next_at)::float8 AS late_s, error FROM duties ORDER BY name;
+-- How late each job is, and what went wrong the last time.
+SELECT name, every_s, EXTRACT(EPOCH FROM now() - next_at)::float8 AS late_s, error FROM jobs ORDER BY name;

@@ -88,8 +88,8 @@ RULES: Mapping[str, Rule] = {
             "Less room is left than `alerts.min_disk_free` or `alerts.min_disk_free_size`.",
         ),
         Rule("database_away", "critical", 0 * MINUTE, 0 * MINUTE, "The database did not answer."),
-        Rule("duty_failing", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty ended with an error."),
-        Rule("duty_late", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic duty was not done in its time."),
+        Rule("job_failing", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic job ended with an error."),
+        Rule("job_late", "warning", 1 * MINUTE, 1 * MINUTE, "A periodic job was not done in its time."),
         Rule("dead_letters", "warning", 0 * MINUTE, 10 * MINUTE, "Something failed, and it was our fault."),
         Rule(
             "crawl_stalled",
@@ -105,7 +105,7 @@ RULES: Mapping[str, Rule] = {
             1 * MINUTE,
             "Redis, the broker or the search server does not answer; PostgreSQL does its work.",
         ),
-        Rule("search_refused", "warning", 1 * MINUTE, 1 * MINUTE, "The search server would not take some documents."),
+        Rule("search_rejected", "warning", 1 * MINUTE, 1 * MINUTE, "The search server would not take some documents."),
     )
 }
 
@@ -216,7 +216,7 @@ class RuleInput:
     pools: Sequence[PoolStats] = ()
     parsers: Sequence[ParseStats] = ()
     disks: Sequence[Disk] = ()
-    duties: Sequence[JobStatus] = ()
+    jobs: Sequence[JobStatus] = ()
     dead: Mapping[str, int] = field(default_factory=dict)
     """What → how many in the last hour."""
     unsearchable: int = 0
@@ -342,16 +342,16 @@ def disk_low(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
 
 
 def check_failed_jobs(facts: RuleInput) -> Iterator[Finding]:
-    for duty in facts.duties:
-        if duty.error is not None:
-            yield Finding("duty_failing", duty.name, Level.BAD, 1, f"The duty {duty.name} failed: {duty.error}")
+    for job in facts.jobs:
+        if job.error is not None:
+            yield Finding("job_failing", job.name, Level.BAD, 1, f"The job {job.name} failed: {job.error}")
 
 
 def check_late_jobs(facts: RuleInput) -> Iterator[Finding]:
-    for duty in facts.duties:
-        if duty.late_s > max(LATE_S, LATE_PERIODS * duty.every_s):
-            says = f"The duty {duty.name} has been due for {duty.late_s / 60:,.0f} minutes."
-            yield Finding("duty_late", duty.name, Level.BAD, duty.late_s, says)
+    for job in facts.jobs:
+        if job.late_s > max(LATE_S, LATE_PERIODS * job.every_s):
+            says = f"The job {job.name} has been due for {job.late_s / 60:,.0f} minutes."
+            yield Finding("job_late", job.name, Level.BAD, job.late_s, says)
 
 
 def dead_letters(facts: RuleInput) -> Iterator[Finding]:
@@ -367,7 +367,7 @@ def check_search_rejects(facts: RuleInput) -> Iterator[Finding]:
     """They are sent again when they change, or when the index is made anew: it stays until somebody does something."""
     if facts.unsearchable:
         says = f"The search server would not take {facts.unsearchable:,} documents; the last: {facts.refusal[:200]}"
-        yield Finding("search_refused", "", Level.BAD, facts.unsearchable, says.rstrip(". ") + ".")
+        yield Finding("search_rejected", "", Level.BAD, facts.unsearchable, says.rstrip(". ") + ".")
 
 
 def check_crawl_progress(facts: RuleInput) -> Iterator[Finding]:

@@ -32,18 +32,6 @@ INSERT INTO schema_revisions (revision, checksum) VALUES ($1, $2);
 -- Marks a revision as taken back.
 DELETE FROM schema_revisions WHERE revision = $1;
 
--- name: adopt_unreleased
--- Marks the last schema before the first release as the first revision; leaves other schemas of that time unmarked.
-DO $$
-BEGIN
-    IF (SELECT max(version_num) = '0036' FROM alembic_version) THEN
-        INSERT INTO schema_revisions (revision, checksum)
-        VALUES ('0001', 'e966c722e50ce511c5d38013606c06aa6cb3432d3df292d0fd6c64e7221f2c43');
-        UPDATE schema_window SET oldest = '0001';
-        DROP TABLE alembic_version;
-    END IF;
-END $$;
-
 -- name: watch_client
 -- Has the server end a statement whose client is gone, within a second.
 SET client_connection_check_interval = '1s';

@@ -76,7 +76,8 @@ async def create_if_empty(connection: Connection, place: str) -> None:
     try:
         async with connection.transaction():
             await connection.execute(SQL["lock_schema"], LOCK)
-            if await revision_of(connection) is None and not await _adopt(connection, place):
+            if await revision_of(connection) is None:
+                await _reject_unreleased(connection, place)
                 await _reject_foreign_tables(connection, place)
                 await _create(connection)
     except (asyncpg.InsufficientPrivilegeError, asyncpg.InvalidSchemaNameError):
@@ -122,14 +123,10 @@ async def _create(connection: Connection) -> None:
     await connection.executemany(SQL["add_revision"], [(each, known.get(each)) for each in revisions()])
 
 
-async def _adopt(connection: Connection, place: str) -> bool:
-    """Takes over a database that has the last schema before revisions were counted from the first release."""
-    if not await connection.fetchval(SQL["has_table"], "alembic_version"):
-        return False
-    await connection.execute(SQL["create_revisions"])
-    await connection.execute(SQL["adopt_unreleased"])
-    check_checksums(await applied_revisions(connection), place)
-    return True
+async def _reject_unreleased(connection: Connection, place: str) -> None:
+    """A database that another tool numbered, before revisions were counted from the first release."""
+    if await connection.fetchval(SQL["has_table"], "alembic_version"):
+        check_checksums({}, place)
 
 
 def check_checksums(applied: Mapping[str, str | None], place: str) -> None:

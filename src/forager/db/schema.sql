@@ -5,7 +5,7 @@ CREATE TYPE domain_status AS ENUM ('pending', 'active', 'exhausted', 'blocked', 
 CREATE TYPE page_status AS ENUM ('discovered', 'queued', 'fetched', 'failed', 'blocked', 'gone');
 CREATE TYPE task_status AS ENUM ('pending', 'queued', 'crawling', 'downloaded', 'queued_parse', 'parsing',
                                  'completed', 'failed', 'paused', 'cancelled');
-COMMENT ON TYPE task_status IS 'queued, downloaded, queued_parse and parsing are labels of older versions: no task has them and task_moves leads to none. Dropping a label would rewrite crawl_tasks.';
+COMMENT ON TYPE task_status IS 'queued, downloaded, queued_parse and parsing are labels of older versions: no task has them and task_transitions leads to none. Dropping a label would rewrite crawl_tasks.';
 CREATE TYPE task_outcome AS ENUM ('success', 'failed', 'timeout', 'blocked_robots', 'blocked_4xx', 'blocked_5xx', 'cancelled');
 CREATE TYPE run_status AS ENUM ('running', 'finished', 'stopped', 'failed');
 CREATE TYPE worker_status AS ENUM ('running', 'stopped', 'dead');
@@ -531,7 +531,7 @@ CREATE TABLE bodies (
 );
 CREATE INDEX bodies_to_drop ON bodies (used_at) WHERE kind = 'snapshot' AND dropped_at IS NULL;
 CREATE INDEX bodies_to_delete ON bodies (dropped_at) WHERE dropped_at IS NOT NULL AND deleted_at IS NULL;
-COMMENT ON TABLE bodies IS 'Owner: archive. Stored files: a snapshot by the hash of its content, or a WARC file. The row is there before any task refers to it.';
+COMMENT ON TABLE bodies IS 'Owner: storage. Stored files: a snapshot by the hash of its content, or a WARC file. The row is there before any task refers to it.';
 COMMENT ON COLUMN bodies.size_bytes IS 'Before compression; of a WARC file, of all its bodies.';
 COMMENT ON COLUMN bodies.used_at IS 'When a visit last brought or confirmed it; retention counts from then.';
 COMMENT ON COLUMN bodies.dropped_at IS 'When retention gave it up: nobody may count on its file any more. A visit that brings it again takes this back.';
@@ -545,7 +545,7 @@ CREATE TABLE run_bodies (
     stored_bytes bigint NOT NULL,
     PRIMARY KEY (run_id, what)
 );
-COMMENT ON TABLE run_bodies IS 'Owner: archive. What became of the bodies a run was to keep: stored, known, or lost with the reason.';
+COMMENT ON TABLE run_bodies IS 'Owner: storage. What became of the bodies a run was to keep: stored, known, or lost with the reason.';
 
 CREATE TABLE replays (
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -561,7 +561,7 @@ CREATE TABLE replays (
     ended_at     timestamptz,
     CHECK ((status = 'finished') = (ended_at IS NOT NULL))
 );
-COMMENT ON TABLE replays IS 'Owner: control. Stored bodies read again: by which order, how far it came, what it found.';
+COMMENT ON TABLE replays IS 'Owner: replay. Stored bodies read again: by which order, how far it came, what it found.';
 COMMENT ON COLUMN replays.pid IS 'The process that does it, or did: what it was reading when it died is read apart from then on.';
 COMMENT ON COLUMN replays.after_page IS 'All pages up to this one are done; written in the transaction that writes their readings.';
 
@@ -574,7 +574,7 @@ CREATE TABLE replay_readings (
     new       jsonb  NOT NULL,
     PRIMARY KEY (replay_id, page_id)
 );
-COMMENT ON TABLE replay_readings IS 'Owner: control. The shadow: what a replay reads differently from the live tables, page by page. No foreign key to pages: it may outlive them.';
+COMMENT ON TABLE replay_readings IS 'Owner: replay. The shadow: what a replay reads differently from the live tables, page by page. No foreign key to pages: it may outlive them.';
 
 -- Products -----------------------------------------------------------------------------------------------------------
 
@@ -773,7 +773,7 @@ CREATE TABLE indexed_pages (
 CREATE INDEX indexed_pages_terms ON indexed_pages USING gin (terms) WITH (gin_pending_list_limit = 262144);
 CREATE INDEX indexed_pages_cluster ON indexed_pages (cluster_id, page_id) WHERE cluster_id IS NOT NULL;
 CREATE INDEX indexed_pages_domain ON indexed_pages (domain_id, cluster_id);
-COMMENT ON TABLE indexed_pages IS 'Owner: search. What can be found: a copy of the keywords of pages, made by the duty index some time after they were read.';
+COMMENT ON TABLE indexed_pages IS 'Owner: search. What can be found: a copy of the keywords of pages, made by the job index some time after they were read.';
 COMMENT ON COLUMN indexed_pages.read_at IS 'When this content was read first; a visit that finds it unchanged does not count.';
 COMMENT ON COLUMN indexed_pages.terms IS 'Lexemes without places, and marks that begin with =: words of the title, domain, language, configuration, tier, day, month.';
 
@@ -786,7 +786,7 @@ CREATE TABLE indexed_products (
     terms      tsvector    NOT NULL
 );
 CREATE INDEX indexed_products_terms ON indexed_products USING gin (terms) WITH (gin_pending_list_limit = 262144);
-COMMENT ON TABLE indexed_products IS 'Owner: search. What can be found of products: name (A), brand and category (B), description (D), by the duty index.';
+COMMENT ON TABLE indexed_products IS 'Owner: search. What can be found of products: name (A), brand and category (B), description (D), by the job index.';
 COMMENT ON COLUMN indexed_products.updated_at IS 'Of the product, when it was indexed.';
 COMMENT ON COLUMN indexed_products.terms IS 'Lexemes with their places, and marks that begin with =: words of the name, domain, language, brand, category, availability, currency, price, day, month.';
 
@@ -849,12 +849,12 @@ CREATE INDEX task_orders_of ON task_orders (task_id, id DESC);
 COMMENT ON TABLE task_orders IS 'Owner: frontier. What people ordered for tasks: when, by whom, why. No foreign key: history moves away.';
 COMMENT ON COLUMN task_orders.from_status IS 'NULL: the order made the task.';
 
-CREATE TABLE task_calls (
+CREATE TABLE task_signals (
     worker_id bigint NOT NULL,
     task_id   bigint NOT NULL,
     PRIMARY KEY (worker_id, task_id)
 );
-COMMENT ON TABLE task_calls IS 'Owner: frontier. Running tasks that were paused or cancelled: their workers look here every second, and take away what they heard.';
+COMMENT ON TABLE task_signals IS 'Owner: frontier. Running tasks that were paused or cancelled: their workers look here every second, and take away what they heard.';
 
 CREATE TABLE webhook_calls (
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -876,15 +876,15 @@ CREATE TABLE webhook_calls (
     CHECK ((next_try_at IS NULL) = (delivered_at IS NOT NULL OR died_at IS NOT NULL))
 );
 CREATE INDEX webhook_calls_due ON webhook_calls (next_try_at) WHERE next_try_at IS NOT NULL;
-COMMENT ON TABLE webhook_calls IS 'Owner: frontier, those of tasks by a trigger. What somebody wants to hear of, one call each, tried until it was heard or a day is over.';
+COMMENT ON TABLE webhook_calls IS 'Owner: webhooks, those of tasks by a trigger. What somebody wants to hear of, one call each, tried until it was heard or a day is over.';
 COMMENT ON COLUMN webhook_calls.payload IS 'What is told; NULL: the task, as it was closed.';
 COMMENT ON COLUMN webhook_calls.next_try_at IS 'NULL: it was delivered, or given up.';
 
 -- Readings and links -------------------------------------------------------------------------------------------------
 
--- Duties and statistics ----------------------------------------------------------------------------------------------
+-- Jobs and statistics ----------------------------------------------------------------------------------------------
 
-CREATE TABLE duties (
+CREATE TABLE jobs (
     name       text        PRIMARY KEY,
     every_s    double precision NOT NULL CHECK (every_s > 0),
     next_at    timestamptz NOT NULL DEFAULT now(),
@@ -894,7 +894,7 @@ CREATE TABLE duties (
     error      text,
     times      bigint      NOT NULL DEFAULT 0
 );
-COMMENT ON TABLE duties IS 'Owner: schedule. The timetable of periodic duties; whoever holds a row''s lock does the duty, so that it is done once.';
+COMMENT ON TABLE jobs IS 'Owner: scheduler. Periodic jobs. The process that holds the lock of a row runs the job, so that it runs once.';
 
 CREATE TABLE domain_days (
     domain_id bigint  NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
@@ -1003,12 +1003,12 @@ CREATE INDEX audit_log_by_action ON audit_log (action text_pattern_ops, id);
 CREATE INDEX audit_log_by_object ON audit_log (object_kind, object_id, id);
 COMMENT ON TABLE audit_log IS 'Owner: accounts. Every change an operator made: when, who, how, to what. Only ever grows.';
 
-CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION reject_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION 'the audit log only grows' USING ERRCODE = 'check_violation';
 END $$;
 CREATE TRIGGER audit_log_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+    FOR EACH STATEMENT EXECUTE FUNCTION reject_audit_change();
 
 -- Numbers by the minute, alerts, patterns of errors ------------------------------------------------------------------
 
@@ -1020,7 +1020,7 @@ CREATE TABLE series_parts (
     amount    double precision NOT NULL,
     PRIMARY KEY (minute, worker_id, metric, label)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
-COMMENT ON TABLE series_parts IS 'Owner: stats. What each worker did in a minute, counted in the transaction that records it; the duty series folds it into series. Workers have rows of their own, so that none waits for another.';
+COMMENT ON TABLE series_parts IS 'Owner: stats. What each worker did in a minute, counted in the transaction that records it; the job series folds it into series. Workers have rows of their own, so that none waits for another.';
 
 CREATE TABLE series (
     minute  timestamptz      NOT NULL,
@@ -1074,7 +1074,7 @@ CREATE TABLE alerts (
 CREATE UNIQUE INDEX alerts_open ON alerts (rule, subject) WHERE resolved_at IS NULL;
 CREATE INDEX alerts_raised ON alerts (raised_at DESC, id DESC);
 COMMENT ON TABLE alerts IS 'Owner: alerts. Something a person should look at: raised, acknowledged, resolved. One at most is open for a rule and a subject.';
-COMMENT ON COLUMN alerts.subject IS 'What it is about, such as a domain or a duty; empty: all of it.';
+COMMENT ON COLUMN alerts.subject IS 'What it is about, such as a domain or a job; empty: all of it.';
 COMMENT ON COLUMN alerts.seen_at IS 'When its rule last found it so.';
 COMMENT ON COLUMN alerts.resolved_by IS 'A person, or rule: it was quiet for long enough.';
 
@@ -1135,7 +1135,7 @@ CREATE TABLE error_days (
     PRIMARY KEY (fingerprint, day)
 );
 CREATE INDEX error_days_day ON error_days (day);
-COMMENT ON TABLE error_days IS 'Owner: stats. Failures by what they have in common, on a day (UTC): written by the duty errors, kept when the history has moved away.';
+COMMENT ON TABLE error_days IS 'Owner: stats. Failures by what they have in common, on a day (UTC): written by the job errors, kept when the history has moved away.';
 COMMENT ON COLUMN error_days.shape IS 'The message without what differs from one failure to the next.';
 
 CREATE INDEX errors_task ON errors (task_id);
@@ -1164,7 +1164,7 @@ COMMENT ON FUNCTION failure_shape IS 'What failures of one problem have in commo
 
 -- Life cycle ----------------------------------------------------------------------------------------------------------
 
-CREATE TABLE cold_slices (
+CREATE TABLE archive_parts (
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     kind         text        NOT NULL CHECK (kind IN ('visits', 'failures', 'pages')),
     month        date        NOT NULL CHECK (EXTRACT(day FROM month) = 1),
@@ -1184,15 +1184,15 @@ CREATE TABLE cold_slices (
     CHECK (status = 'writing' OR (sha256 IS NOT NULL AND file <> '' AND first_id IS NOT NULL AND last_id IS NOT NULL)),
     CHECK (moved <= row_count)
 );
-CREATE INDEX cold_slices_month ON cold_slices (month, kind);
-COMMENT ON TABLE cold_slices IS 'Owner: frontier. Visits that left the history for a file, month by month, and signals of pages that are there no longer. The row is there before the file is written, and says moving before the first of it goes.';
-COMMENT ON COLUMN cold_slices.month IS 'In which its visits ended, or its pages were last read (UTC): the first of it.';
-COMMENT ON COLUMN cold_slices.file IS 'Below the folder of cold files.';
-COMMENT ON COLUMN cold_slices.moved IS 'How many of its visits left the history so far.';
-COMMENT ON COLUMN cold_slices.sha256 IS 'Of the file as it is on disk.';
-COMMENT ON COLUMN cold_slices.revision IS 'Of the schema the visits were written under.';
+CREATE INDEX cold_slices_month ON archive_parts (month, kind);
+COMMENT ON TABLE archive_parts IS 'Owner: frontier. Visits that left the history for a file, month by month, and signals of pages that are there no longer. The row is there before the file is written, and says moving before the first of it goes.';
+COMMENT ON COLUMN archive_parts.month IS 'In which its visits ended, or its pages were last read (UTC): the first of it.';
+COMMENT ON COLUMN archive_parts.file IS 'Below the folder of cold files.';
+COMMENT ON COLUMN archive_parts.moved IS 'How many of its visits left the history so far.';
+COMMENT ON COLUMN archive_parts.sha256 IS 'Of the file as it is on disk.';
+COMMENT ON COLUMN archive_parts.revision IS 'Of the schema the visits were written under.';
 
-CREATE TABLE departures (
+CREATE TABLE archived_rows (
     domain_id bigint       NOT NULL,
     run_id    bigint,
     outcome   task_outcome NOT NULL,
@@ -1202,13 +1202,13 @@ CREATE TABLE departures (
     refused   bigint       NOT NULL,
     UNIQUE NULLS NOT DISTINCT (domain_id, run_id, outcome, is_image)
 );
-CREATE INDEX departures_run ON departures (run_id);
-COMMENT ON TABLE departures IS 'Owner: frontier. Closed tasks that left the history, counted in the transaction that took them: what counters are recounted from, together with those that are there.';
-COMMENT ON COLUMN departures.errors IS 'Of them, those the site or the network was to blame for.';
-COMMENT ON COLUMN departures.refused IS 'Of them, those that were answered 400 or higher.';
+CREATE INDEX departures_run ON archived_rows (run_id);
+COMMENT ON TABLE archived_rows IS 'Owner: frontier. Closed tasks that left the history, counted in the transaction that took them: what counters are recounted from, together with those that are there.';
+COMMENT ON COLUMN archived_rows.errors IS 'Of them, those the site or the network was to blame for.';
+COMMENT ON COLUMN archived_rows.refused IS 'Of them, those that were answered 400 or higher.';
 
 CREATE TABLE restored_tasks (
-    slice_id     bigint      NOT NULL REFERENCES cold_slices (id),
+    slice_id     bigint      NOT NULL REFERENCES archive_parts (id),
     id           bigint      NOT NULL,
     page_id      bigint      NOT NULL,
     domain_id    bigint      NOT NULL,
@@ -1226,7 +1226,7 @@ COMMENT ON TABLE restored_tasks IS 'Owner: frontier. Visits read back from cold 
 COMMENT ON COLUMN restored_tasks.fields IS 'Every column the visit had, as text.';
 
 CREATE TABLE restored_pages (
-    slice_id   bigint      NOT NULL REFERENCES cold_slices (id),
+    slice_id   bigint      NOT NULL REFERENCES archive_parts (id),
     id         bigint      NOT NULL,
     domain_id  bigint      NOT NULL,
     domain     text        NOT NULL,
@@ -1250,7 +1250,7 @@ CREATE TABLE purges (
     tasks     bigint      NOT NULL DEFAULT 0,
     ended_at  timestamptz
 );
-COMMENT ON TABLE purges IS 'Owner: control. What an operator had deleted for good: who, when, why, how much.';
+COMMENT ON TABLE purges IS 'Owner: retention. What an operator had deleted for good: who, when, why, how much.';
 COMMENT ON COLUMN purges.tasks IS 'Closed tasks that left the history by it.';
 COMMENT ON COLUMN purges.ended_at IS 'When all of it was gone; NULL: it goes on, or was stopped before.';
 
@@ -1272,7 +1272,7 @@ CREATE FUNCTION window_end(at timestamptz, starts time, ends time) RETURNS times
 $$;
 COMMENT ON FUNCTION window_end IS 'When the daily maintenance window (UTC) we are in ends; NULL outside of it.';
 
-CREATE FUNCTION domain_gates(d domains, page_limit integer)
+CREATE FUNCTION claim_conditions(d domains, page_limit integer)
 RETURNS TABLE (gate text, is_open boolean, opens_at timestamptz) LANGUAGE sql STABLE AS $$
     VALUES ('state', d.status IN ('pending', 'active'), CASE WHEN d.status NOT IN ('pending', 'active') THEN d.next_crawl_after END),
            ('cooldown', COALESCE(d.next_crawl_after <= now(), true), d.next_crawl_after),
@@ -1336,28 +1336,28 @@ COMMENT ON FUNCTION old_pages IS 'Pages whose signals may leave for cold files: 
 
 -- What the database itself keeps and refuses -------------------------------------------------------------------------
 
-CREATE TABLE domain_moves (
+CREATE TABLE domain_transitions (
     from_status domain_status NOT NULL,
     to_status   domain_status NOT NULL,
     PRIMARY KEY (from_status, to_status)
 );
-COMMENT ON TABLE domain_moves IS 'Owner: domains. The allowed moves of a domain; domains/status.py holds the same table and a test compares them.';
-INSERT INTO domain_moves VALUES
+COMMENT ON TABLE domain_transitions IS 'Owner: domains. The allowed moves of a domain; domains/status.py holds the same table and a test compares them.';
+INSERT INTO domain_transitions VALUES
     ('pending', 'active'), ('pending', 'blocked'), ('pending', 'unreachable'),
     ('active', 'exhausted'), ('active', 'blocked'), ('active', 'unreachable'),
     ('exhausted', 'pending'), ('exhausted', 'active'),
     ('blocked', 'pending'), ('blocked', 'active'),
     ('unreachable', 'pending'), ('unreachable', 'active');
 
-CREATE FUNCTION refuse_domain_move() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION reject_domain_transition() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM domain_moves WHERE from_status = OLD.status AND to_status = NEW.status) THEN
+    IF NOT EXISTS (SELECT FROM domain_transitions WHERE from_status = OLD.status AND to_status = NEW.status) THEN
         RAISE EXCEPTION 'a domain cannot move from % to %', OLD.status, NEW.status USING ERRCODE = 'check_violation';
     END IF;
     RETURN NEW;
 END $$;
 CREATE TRIGGER domains_move BEFORE UPDATE OF status ON domains FOR EACH ROW
-    WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION refuse_domain_move();
+    WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION reject_domain_transition();
 
 CREATE FUNCTION keep_domain_of_pages() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -1395,7 +1395,7 @@ BEGIN
 END $$;
 CREATE TRIGGER domains_keep BEFORE INSERT OR UPDATE ON domains FOR EACH ROW EXECUTE FUNCTION keep_domain();
 
-CREATE FUNCTION note_domain_move() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION record_domain_transition() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO domain_history (domain_id, from_status, to_status, is_active, reason_code, reason, moved_by)
     VALUES (NEW.id, OLD.status, NEW.status, NEW.is_active,
@@ -1405,46 +1405,46 @@ BEGIN
     RETURN NULL;
 END $$;
 CREATE TRIGGER domains_moved AFTER UPDATE ON domains FOR EACH ROW
-    WHEN (OLD.status IS DISTINCT FROM NEW.status OR OLD.is_active IS DISTINCT FROM NEW.is_active) EXECUTE FUNCTION note_domain_move();
+    WHEN (OLD.status IS DISTINCT FROM NEW.status OR OLD.is_active IS DISTINCT FROM NEW.is_active) EXECUTE FUNCTION record_domain_transition();
 
-CREATE FUNCTION refuse_history_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION reject_history_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF current_setting('forager.purge', true) = 'on' THEN
         RETURN CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
     END IF;
     IF TG_OP = 'DELETE' AND EXISTS (
-        SELECT FROM cold_slices s WHERE s.id = NULLIF(current_setting('forager.slice', true), '')::bigint AND s.status = 'moving'
+        SELECT FROM archive_parts s WHERE s.id = NULLIF(current_setting('forager.slice', true), '')::bigint AND s.status = 'moving'
                                     AND OLD.id BETWEEN s.first_id AND s.last_id) THEN
         RETURN OLD;
     END IF;
     RAISE EXCEPTION 'task % is closed: history does not change', OLD.id USING ERRCODE = 'check_violation';
 END $$;
-COMMENT ON FUNCTION refuse_history_change IS 'Closed tasks go into a verified cold slice, or by an audited purge, and in no other way.';
+COMMENT ON FUNCTION reject_history_change IS 'Closed tasks go into a verified cold slice, or by an audited purge, and in no other way.';
 CREATE TRIGGER crawl_tasks_closed_stay BEFORE UPDATE OR DELETE ON crawl_tasks FOR EACH ROW
-    WHEN (OLD.outcome IS NOT NULL) EXECUTE FUNCTION refuse_history_change();
+    WHEN (OLD.outcome IS NOT NULL) EXECUTE FUNCTION reject_history_change();
 
-CREATE TABLE task_moves (
+CREATE TABLE task_transitions (
     from_status task_status NOT NULL,
     to_status   task_status NOT NULL,
     PRIMARY KEY (from_status, to_status)
 );
-COMMENT ON TABLE task_moves IS 'Owner: frontier. The allowed moves of a task; frontier/task_status.py holds the same table and a test compares them.';
-INSERT INTO task_moves VALUES
+COMMENT ON TABLE task_transitions IS 'Owner: frontier. The allowed moves of a task; frontier/task_status.py holds the same table and a test compares them.';
+INSERT INTO task_transitions VALUES
     ('pending', 'crawling'), ('pending', 'paused'), ('pending', 'cancelled'),
     ('crawling', 'pending'), ('crawling', 'completed'), ('crawling', 'failed'), ('crawling', 'paused'), ('crawling', 'cancelled'),
     ('paused', 'pending'), ('paused', 'cancelled');
 
-CREATE FUNCTION refuse_task_move() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION reject_task_transition() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM task_moves WHERE from_status = OLD.status AND to_status = NEW.status) THEN
+    IF NOT EXISTS (SELECT FROM task_transitions WHERE from_status = OLD.status AND to_status = NEW.status) THEN
         RAISE EXCEPTION 'a task cannot move from % to %', OLD.status, NEW.status USING ERRCODE = 'check_violation';
     END IF;
     RETURN NEW;
 END $$;
-COMMENT ON FUNCTION refuse_task_move IS 'Not asked for what a crawl does thousands of times in a second; those moves are named in the trigger itself.';
+COMMENT ON FUNCTION reject_task_transition IS 'Not asked for what a crawl does thousands of times in a second; those moves are named in the trigger itself.';
 CREATE TRIGGER crawl_tasks_move BEFORE UPDATE OF status ON crawl_tasks FOR EACH ROW
     WHEN (OLD.status <> NEW.status AND NOT (OLD.status = 'crawling' AND NEW.status IN ('completed', 'failed', 'pending'))
-          AND NOT (OLD.status = 'pending' AND NEW.status = 'crawling')) EXECUTE FUNCTION refuse_task_move();
+          AND NOT (OLD.status = 'pending' AND NEW.status = 'crawling')) EXECUTE FUNCTION reject_task_transition();
 
 CREATE FUNCTION note_webhook_call() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -1454,30 +1454,30 @@ END $$;
 CREATE TRIGGER crawl_tasks_tell AFTER UPDATE OF outcome ON crawl_tasks FOR EACH ROW
     WHEN (NEW.webhook_url IS NOT NULL AND OLD.outcome IS NULL AND NEW.outcome IS NOT NULL) EXECUTE FUNCTION note_webhook_call();
 
-CREATE TABLE page_era (
+CREATE TABLE page_cache_namespace (
     is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
     era     uuid    NOT NULL
 );
-COMMENT ON TABLE page_era IS 'Owner: frontier. At most one row, another one each time pages were deleted: what was remembered of pages outside the database is void then.';
+COMMENT ON TABLE page_cache_namespace IS 'Owner: frontier. At most one row, another one each time pages were deleted: what was remembered of pages outside the database is void then.';
 
-CREATE FUNCTION end_page_era() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION change_page_cache_namespace() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO page_era (era) VALUES (gen_random_uuid()) ON CONFLICT (is_only) DO UPDATE SET era = EXCLUDED.era;
+    INSERT INTO page_cache_namespace (era) VALUES (gen_random_uuid()) ON CONFLICT (is_only) DO UPDATE SET era = EXCLUDED.era;
     RETURN NULL;
 END $$;
-CREATE TRIGGER pages_gone AFTER DELETE OR TRUNCATE ON pages FOR EACH STATEMENT EXECUTE FUNCTION end_page_era();
+CREATE TRIGGER pages_gone AFTER DELETE OR TRUNCATE ON pages FOR EACH STATEMENT EXECUTE FUNCTION change_page_cache_namespace();
 
 -- What is on its way through a broker --------------------------------------------------------------------------------
 
-CREATE TABLE offers (
+CREATE TABLE dispatched_domains (
     domain_id  bigint      PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
     version    bigint      NOT NULL,
     run_id     bigint      NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     is_urgent  boolean     NOT NULL,
     offered_at timestamptz NOT NULL DEFAULT now()
 );
-CREATE INDEX offers_run ON offers (run_id, offered_at);
-COMMENT ON TABLE offers IS 'Owner: queue. Domains whose hints are on their way to workers; another version of the lease makes an offer void.';
+CREATE INDEX dispatched_domains_run ON dispatched_domains (run_id, offered_at);
+COMMENT ON TABLE dispatched_domains IS 'Owner: dispatch. Domains whose hints are on their way to workers; another version of the lease makes an offer void.';
 
 CREATE TABLE queue_depths (
     queue     text        PRIMARY KEY,
@@ -1485,7 +1485,7 @@ CREATE TABLE queue_depths (
     consumers integer     NOT NULL,
     seen_at   timestamptz NOT NULL
 );
-COMMENT ON TABLE queue_depths IS 'Owner: queue. What the broker said last of its queues, those of all runs together.';
+COMMENT ON TABLE queue_depths IS 'Owner: dispatch. What the broker said last of its queues, those of all runs together.';
 
 -- Search on a server of its own --------------------------------------------------------------------------------------
 
@@ -1499,14 +1499,14 @@ CREATE TABLE search_outbox (
 );
 COMMENT ON TABLE search_outbox IS 'Owner: search, by triggers. What the search server has to hear of: written with the change itself, deleted when the server has it. Empty where PostgreSQL does the searching.';
 
-CREATE TABLE search_refused (
+CREATE TABLE search_rejected (
     kind       text        NOT NULL CHECK (kind IN ('page', 'product')),
     id         bigint      NOT NULL,
     reason     text        NOT NULL,
     refused_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (kind, id)
 );
-COMMENT ON TABLE search_refused IS 'Owner: search. Documents the search server would not take, and why. Tried again when they change, or when the index is made anew.';
+COMMENT ON TABLE search_rejected IS 'Owner: search. Documents the search server would not take, and why. Tried again when they change, or when the index is made anew.';
 
 CREATE TABLE search_builds (
     name           text        PRIMARY KEY CHECK (name ~ '^[0-9a-z-]{1,40}$'),
@@ -1706,6 +1706,6 @@ CREATE TABLE checks (
     result     jsonb,
     is_deep    boolean     NOT NULL DEFAULT false
 );
-COMMENT ON TABLE checks IS 'Owner: control. Checks of the promises that were started over HTTP, the last few, with what came of them.';
+COMMENT ON TABLE checks IS 'Owner: explain. Checks of the promises that were started over HTTP, the last few, with what came of them.';
 COMMENT ON COLUMN checks.is_deep IS 'Whether bodies, history and schema are read from end to end, too.';
 COMMENT ON COLUMN checks.heard_at IS 'When its process last said that it is at it; long ago and no end: the process is gone.';

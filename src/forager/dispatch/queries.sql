@@ -1,4 +1,4 @@
--- Offers: domains whose hints are on their way. Owner of offers and queue_depths.
+-- Offers: domains whose hints are on their way. Owner of dispatched_domains and queue_depths.
 
 -- name: runs_to_serve
 -- Runs whose domains are offered, the one that never ends first.
@@ -10,12 +10,12 @@ SELECT EXTRACT(EPOCH FROM now() - min(q.seen_at))::float8 FROM queue_depths q;
 
 -- name: delete_stale_offers
 -- Offers that somebody took up, or that are of a run no longer: the lease's version tells.
-DELETE FROM offers o USING domains d
+DELETE FROM dispatched_domains o USING domains d
 WHERE d.id = o.domain_id AND (d.version <> o.version OR d.claimed_by IS NOT NULL OR d.run_id IS DISTINCT FROM o.run_id);
 
 -- name: count_offers
 -- How many of a run are out.
-SELECT count(*)::int FROM offers WHERE run_id = $1;
+SELECT count(*)::int FROM dispatched_domains WHERE run_id = $1;
 
 -- name: renew_offers
 -- Offers to be told once more: those that became urgent since, and of those told longest ago as many as the queues have lost. One that
@@ -26,21 +26,21 @@ WITH out AS MATERIALIZED (
            OR EXISTS (SELECT FROM crawl_tasks t WHERE t.domain_id = o.domain_id AND t.outcome IS NULL AND t.locked_at IS NULL
                      AND t.status = 'pending' AND t.scheduled_for <= now() AND t.priority <= $4)
            OR EXISTS (SELECT FROM pages p WHERE p.domain_id = o.domain_id AND p.status = 'discovered' AND p.priority <= $4) AS is_urgent_now
-    FROM offers o JOIN domains d ON d.id = o.domain_id WHERE o.run_id = $1
+    FROM dispatched_domains o JOIN domains d ON d.id = o.domain_id WHERE o.run_id = $1
 ), again AS (
     SELECT domain_id, is_urgent_now FROM out WHERE is_urgent_now AND NOT is_urgent
     UNION
     SELECT domain_id, is_urgent_now FROM (
         SELECT domain_id, is_urgent_now FROM out WHERE offered_at < now() - make_interval(secs => $2) ORDER BY offered_at, domain_id LIMIT $3) lost
 )
-UPDATE offers o SET offered_at = now(), is_urgent = again.is_urgent_now FROM again WHERE o.domain_id = again.domain_id
+UPDATE dispatched_domains o SET offered_at = now(), is_urgent = again.is_urgent_now FROM again WHERE o.domain_id = again.domain_id
 RETURNING o.domain_id, o.version, o.run_id, o.is_urgent;
 
 -- name: make_offers
 -- The best domains of a run that may be claimed now and are not offered. The order and the gates are the claim's; domains that want a
 -- label which no worker has wait for one. Each label has a window of $3, so that those whose workers are full keep nobody else waiting.
 WITH served AS MATERIALIZED (
-    SELECT l.label, GREATEST(0, $3::int - (SELECT count(*) FROM offers o JOIN domains d ON d.id = o.domain_id
+    SELECT l.label, GREATEST(0, $3::int - (SELECT count(*) FROM dispatched_domains o JOIN domains d ON d.id = o.domain_id
                                            WHERE o.run_id = $1 AND d.worker_label = l.label)) AS room
     FROM (SELECT '' AS label UNION SELECT unnest(w.labels) FROM workers w WHERE w.status = 'running' AND w.run_id = $1) l
 ), due AS MATERIALIZED (
@@ -48,12 +48,12 @@ WITH served AS MATERIALIZED (
         SELECT d.id, d.version, d.run_id, d.round, d.priority_score FROM domains d
         WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $1
           AND d.worker_label = served.label
-          AND NOT EXISTS (SELECT FROM offers o WHERE o.domain_id = d.id)
-          AND NOT EXISTS (SELECT FROM domain_gates(d, $2::int) g WHERE NOT g.is_open)
+          AND NOT EXISTS (SELECT FROM dispatched_domains o WHERE o.domain_id = d.id)
+          AND NOT EXISTS (SELECT FROM claim_conditions(d, $2::int) g WHERE NOT g.is_open)
         ORDER BY d.round, d.priority_score DESC, d.id
         LIMIT served.room) c
 ), made AS (
-    INSERT INTO offers (domain_id, version, run_id, is_urgent)
+    INSERT INTO dispatched_domains (domain_id, version, run_id, is_urgent)
     SELECT due.id, due.version, due.run_id,
            due.priority_score >= $5
            OR EXISTS (SELECT FROM crawl_tasks t WHERE t.domain_id = due.id AND t.outcome IS NULL AND t.locked_at IS NULL
@@ -67,11 +67,11 @@ SELECT made.* FROM made JOIN due ON due.id = made.domain_id ORDER BY due.round, 
 
 -- name: delete_offers
 -- Offers that could not be told, or that nobody can take up now: they are made anew as soon as there is reason to.
-DELETE FROM offers o USING unnest($1::bigint[], $2::bigint[]) AS n (domain_id, version) WHERE o.domain_id = n.domain_id AND o.version = n.version;
+DELETE FROM dispatched_domains o USING unnest($1::bigint[], $2::bigint[]) AS n (domain_id, version) WHERE o.domain_id = n.domain_id AND o.version = n.version;
 
 -- name: delete_all_offers
 -- All of them, after the queues were emptied by hand.
-DELETE FROM offers;
+DELETE FROM dispatched_domains;
 
 -- name: keep_depths
 -- What the broker said of its queues.

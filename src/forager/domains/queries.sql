@@ -1,4 +1,4 @@
--- Domains as entities: identity, lease keeping, counters, robots.txt. Owner of domains, origins, domain_moves.
+-- Domains as entities: identity, lease keeping, counters, robots.txt. Owner of domains, origins, domain_transitions.
 
 -- name: add_domains
 -- Domains met for the first time, in name order so that workers do not deadlock.

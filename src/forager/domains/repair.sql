@@ -30,7 +30,7 @@ FROM (
         FROM pages g JOIN crawl_tasks c ON c.page_id = g.id WHERE g.domain_id = o.id AND c.outcome IS NOT NULL AND NOT g.is_image) t ON true
     LEFT JOIN LATERAL (
         SELECT sum(e.tasks) FILTER (WHERE e.outcome = 'success') AS good, sum(e.errors) AS bad
-        FROM departures e WHERE e.domain_id = o.id AND NOT e.is_image) l ON true
+        FROM archived_rows e WHERE e.domain_id = o.id AND NOT e.is_image) l ON true
     LEFT JOIN (SELECT m.domain_id, count(*) AS images FROM images m WHERE m.domain_id = ANY ($1::bigint[]) AND m.stored_at IS NOT NULL
                GROUP BY m.domain_id) i ON i.domain_id = o.id
     WHERE o.id = ANY ($1::bigint[])
@@ -57,7 +57,7 @@ WITH facts AS (
             FROM (SELECT count(*) FILTER (WHERE c.status_code >= 400) AS refused, count(*) AS tasks
                   FROM pages g JOIN crawl_tasks c ON c.page_id = g.id WHERE g.domain_id = o.id AND c.outcome IS NOT NULL
                   UNION ALL
-                  SELECT e.refused, e.tasks FROM departures e WHERE e.domain_id = o.id) v) AS is_refused
+                  SELECT e.refused, e.tasks FROM archived_rows e WHERE e.domain_id = o.id) v) AS is_refused
     FROM domains o LEFT JOIN runs r ON r.id = o.run_id
     WHERE o.id = ANY ($1::bigint[])
 ), verdict AS (

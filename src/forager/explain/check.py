@@ -81,7 +81,7 @@ PROMISES = (
         {
             **dict.fromkeys(("closed_tasks", "evidence"), "closed_tasks"),
             "chains_of_tries": "follow_ups",
-            "departures": "slices",
+            "archived_rows": "slices",
             "bodies_on_record": "body_refs",
             "told_tasks": "closed_tasks",
             "history_guard": "triggers",

@@ -12,7 +12,7 @@ FROM (SELECT count(*) AS pages FROM pages) p,
      (SELECT COALESCE(sum(cardinality(to_page_ids)), 0)::bigint AS links FROM page_link_lists) l,
      (SELECT count(*) AS images FROM images) i,
      (SELECT count(*) AS sightings FROM page_images) s,
-     (SELECT count(*) AS slices FROM cold_slices) c,
+     (SELECT count(*) AS slices FROM archive_parts) c,
      (SELECT count(*) AS orders FROM task_orders) o,
      (SELECT count(*) AS runs, count(max_pages) AS limited_runs FROM runs) r,
      (SELECT count(*) AS moves, count(DISTINCT domain_id) AS moved_domains FROM domain_history) h;
@@ -147,20 +147,20 @@ LEFT JOIN crawl_tasks before ON before.id = t.parent_task_id
 WHERE t.parent_task_id IS NOT NULL
   AND (before.outcome IS NULL OR before.page_id <> t.page_id OR before.id >= t.id)
   AND (before.id IS NOT NULL OR t.parent_task_id >= t.id
-       OR NOT EXISTS (SELECT FROM cold_slices s WHERE t.parent_task_id BETWEEN s.first_id AND s.last_id AND s.moved > 0 AND s.kind <> 'pages')
+       OR NOT EXISTS (SELECT FROM archive_parts s WHERE t.parent_task_id BETWEEN s.first_id AND s.last_id AND s.moved > 0 AND s.kind <> 'pages')
           AND NOT EXISTS (SELECT FROM purges u WHERE u.tasks > 0 AND u.purged_at > t.created_at))
 LIMIT 3;
 
--- name: departures
+-- name: archived_rows
 -- Whatever left the history is counted: as many tasks as cold slices took and purges deleted, and of a finished slice all.
 SELECT count(*) OVER () AS broken, b.example
 FROM (
     SELECT format('%s tasks left, slices and purges took %s', d.tasks, s.moved + u.tasks) AS example
-    FROM (SELECT COALESCE(sum(tasks), 0) AS tasks FROM departures) d, (SELECT COALESCE(sum(moved), 0) AS moved FROM cold_slices WHERE kind <> 'pages') s,
+    FROM (SELECT COALESCE(sum(tasks), 0) AS tasks FROM archived_rows) d, (SELECT COALESCE(sum(moved), 0) AS moved FROM archive_parts WHERE kind <> 'pages') s,
          (SELECT COALESCE(sum(tasks), 0) AS tasks FROM purges) u
     WHERE d.tasks <> s.moved + u.tasks
     UNION ALL
-    SELECT format('slice %s is %s and took %s of %s', s.id, s.status, s.moved, s.row_count) FROM cold_slices s
+    SELECT format('slice %s is %s and took %s of %s', s.id, s.status, s.moved, s.row_count) FROM archive_parts s
     WHERE s.moved <> CASE s.status WHEN 'writing' THEN 0 WHEN 'moving' THEN s.moved ELSE s.row_count END AND s.kind <> 'pages'
 ) b
 LIMIT 3;
@@ -264,7 +264,7 @@ LEFT JOIN (SELECT c.domain_id, count(*) FILTER (WHERE c.outcome = 'success') AS 
            FROM crawl_tasks c JOIN pages g ON g.id = c.page_id
            WHERE c.outcome IS NOT NULL AND NOT g.is_image GROUP BY c.domain_id) t ON t.domain_id = d.id
 LEFT JOIN (SELECT e.domain_id, sum(e.tasks) FILTER (WHERE e.outcome = 'success') AS good, sum(e.errors) AS bad
-           FROM departures e WHERE NOT e.is_image GROUP BY e.domain_id) l ON l.domain_id = d.id
+           FROM archived_rows e WHERE NOT e.is_image GROUP BY e.domain_id) l ON l.domain_id = d.id
 WHERE d.pages_crawled <> coalesce(t.good, 0) + coalesce(l.good, 0) OR d.total_error_count <> coalesce(t.bad, 0) + coalesce(l.bad, 0)
 LIMIT 3;
 
@@ -289,7 +289,7 @@ FULL JOIN (SELECT c.run_id, c.outcome, sum(c.tasks) AS tasks
            FROM (SELECT h.run_id, h.outcome, count(*) AS tasks FROM crawl_tasks h WHERE h.outcome IS NOT NULL AND h.run_id IS NOT NULL
                  GROUP BY h.run_id, h.outcome
                  UNION ALL
-                 SELECT e.run_id, e.outcome, e.tasks FROM departures e WHERE e.run_id IS NOT NULL) c
+                 SELECT e.run_id, e.outcome, e.tasks FROM archived_rows e WHERE e.run_id IS NOT NULL) c
            GROUP BY c.run_id, c.outcome) t
        ON t.run_id = r.run_id AND t.outcome = r.outcome
 WHERE coalesce(r.pages, 0) <> coalesce(t.tasks, 0)
@@ -302,7 +302,7 @@ FROM runs r
 LEFT JOIN (SELECT c.run_id, sum(c.tasks) AS tasks
            FROM (SELECT h.run_id, count(*) AS tasks FROM crawl_tasks h WHERE h.run_id IS NOT NULL GROUP BY h.run_id
                  UNION ALL
-                 SELECT e.run_id, e.tasks FROM departures e WHERE e.run_id IS NOT NULL) c
+                 SELECT e.run_id, e.tasks FROM archived_rows e WHERE e.run_id IS NOT NULL) c
            GROUP BY c.run_id) t ON t.run_id = r.id
 WHERE r.max_pages IS NOT NULL AND r.pages_claimed <> coalesce(t.tasks, 0)
 LIMIT 3;
@@ -390,7 +390,7 @@ SELECT count(*) OVER () AS broken,
        format('from %s to %s is allowed by the %s only', coalesce(m.from_status, s.from_status::text), coalesce(m.to_status, s.to_status::text),
               CASE WHEN m.from_status IS NULL THEN 'database' ELSE 'program' END) AS example
 FROM unnest($1::text[], $2::text[]) AS m (from_status, to_status)
-FULL JOIN domain_moves s ON s.from_status::text = m.from_status AND s.to_status::text = m.to_status
+FULL JOIN domain_transitions s ON s.from_status::text = m.from_status AND s.to_status::text = m.to_status
 WHERE m.from_status IS NULL OR s.from_status IS NULL
 LIMIT 3;
 
@@ -407,7 +407,7 @@ SELECT count(*) OVER () AS broken,
        format('from %s to %s is allowed by the %s only', coalesce(m.from_status, s.from_status::text), coalesce(m.to_status, s.to_status::text),
               CASE WHEN m.from_status IS NULL THEN 'database' ELSE 'program' END) AS example
 FROM unnest($1::text[], $2::text[]) AS m (from_status, to_status)
-FULL JOIN task_moves s ON s.from_status::text = m.from_status AND s.to_status::text = m.to_status
+FULL JOIN task_transitions s ON s.from_status::text = m.from_status AND s.to_status::text = m.to_status
 WHERE m.from_status IS NULL OR s.from_status IS NULL
 LIMIT 3;
 

@@ -5,13 +5,13 @@
 SELECT (SELECT count(*) FROM products) AS products, (SELECT count(*) FROM product_prices) AS prices, (SELECT count(*) FROM indexed_pages) AS indexed_pages,
        (SELECT count(*) FROM pages WHERE fetched_at IS NOT NULL) AS read_pages, (SELECT count(*) FROM domains) AS domains,
        (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL) AS closed_tasks,
-       (SELECT count(*) FROM domain_traps) AS traps, (SELECT count(*) FROM page_link_lists) AS link_lists, (SELECT count(*) FROM duties) AS jobs,
+       (SELECT count(*) FROM domain_traps) AS traps, (SELECT count(*) FROM page_link_lists) AS link_lists, (SELECT count(*) FROM jobs) AS jobs,
        (SELECT count(*) FROM page_details) AS details;
 
 -- name: lease_versions
 -- A domain that was visited has been leased, so its lease has a version above 0, and no offer has a later one.
 SELECT count(*) OVER () AS broken, format('%s has lease version %s', d.name, d.version) AS example
-FROM domains d LEFT JOIN offers o ON o.domain_id = d.id
+FROM domains d LEFT JOIN dispatched_domains o ON o.domain_id = d.id
 WHERE (d.version <= 0 AND d.last_crawled_at IS NOT NULL) OR o.version > d.version
 LIMIT 3;
 
@@ -52,7 +52,7 @@ SELECT count(*) OVER () AS broken, format('run %s counts %s bytes for %s, its ta
 FROM (SELECT r.run_id, r.outcome, sum(r.bytes) AS bytes FROM run_outcomes r GROUP BY r.run_id, r.outcome) o
 LEFT JOIN (SELECT c.run_id, c.outcome, sum(c.bytes) AS bytes FROM crawl_tasks c
            WHERE c.outcome IS NOT NULL AND c.run_id IS NOT NULL GROUP BY c.run_id, c.outcome) t ON t.run_id = o.run_id AND t.outcome = o.outcome
-WHERE o.bytes <> coalesce(t.bytes, 0) AND NOT EXISTS (SELECT FROM departures e WHERE e.run_id = o.run_id)
+WHERE o.bytes <> coalesce(t.bytes, 0) AND NOT EXISTS (SELECT FROM archived_rows e WHERE e.run_id = o.run_id)
 LIMIT 3;
 
 -- name: run_links
@@ -78,7 +78,7 @@ SELECT count(*) OVER () AS broken, format('%s counts %s pages for run %s, it has
 FROM domains d
 LEFT JOIN (SELECT c.domain_id, sum(c.tasks) AS tasks
            FROM (SELECT h.domain_id, count(*) AS tasks FROM crawl_tasks h GROUP BY h.domain_id
-                 UNION ALL SELECT e.domain_id, e.tasks FROM departures e) c
+                 UNION ALL SELECT e.domain_id, e.tasks FROM archived_rows e) c
            GROUP BY c.domain_id) t ON t.domain_id = d.id
 WHERE d.run_pages < 0 OR d.run_pages > coalesce(t.tasks, 0)
 LIMIT 3;
@@ -96,7 +96,7 @@ LIMIT 3;
 -- The timetable has every periodic job; it is written with the first crawl.
 SELECT count(*) OVER () AS broken, format('the job %s is missing', n.name) AS example
 FROM unnest($1::text[]) AS n (name)
-WHERE NOT EXISTS (SELECT FROM duties u WHERE u.name = n.name) AND EXISTS (SELECT FROM runs WHERE ended_at IS NOT NULL OR kept_at IS NOT NULL)
+WHERE NOT EXISTS (SELECT FROM jobs u WHERE u.name = n.name) AND EXISTS (SELECT FROM runs WHERE ended_at IS NOT NULL OR kept_at IS NOT NULL)
 LIMIT 3;
 
 -- name: current_prices

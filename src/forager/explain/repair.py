@@ -261,7 +261,7 @@ FUNCTIONS: dict[str, Callable[[_Work], Awaitable[int]]] = {
     "relax_depths": _reduce_depths,
     "note_moves": _note_moves,
     "moves": partial(_moves, table="domain", pairs=MOVES_LISTED),
-    "task_moves": partial(_moves, table="task", pairs=TASK_MOVES_LISTED),
+    "task_transitions": partial(_moves, table="task", pairs=TASK_MOVES_LISTED),
     "post_jobs": _post_jobs,
     "index_missing": _index_missing,
 }

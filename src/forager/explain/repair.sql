@@ -69,8 +69,8 @@ WHERE d.id = t.domain_id AND t.outcome IS NULL AND t.locked_by IS NOT NULL AND t
 
 -- name: raise_versions
 -- Versions of leases that were set back, beyond any that was ever given.
-UPDATE domains d SET version = GREATEST(d.version, COALESCE((SELECT o.version FROM offers o WHERE o.domain_id = d.id), 0)) + 1000000000
-WHERE (d.version <= 0 AND d.last_crawled_at IS NOT NULL) OR EXISTS (SELECT FROM offers o WHERE o.domain_id = d.id AND o.version > d.version);
+UPDATE domains d SET version = GREATEST(d.version, COALESCE((SELECT o.version FROM dispatched_domains o WHERE o.domain_id = d.id), 0)) + 1000000000
+WHERE (d.version <= 0 AND d.last_crawled_at IS NOT NULL) OR EXISTS (SELECT FROM dispatched_domains o WHERE o.domain_id = d.id AND o.version > d.version);
 
 -- name: cut_chains
 -- Open tasks that follow a task that is not closed, not known or not before them follow none.
@@ -173,7 +173,7 @@ WITH counted AS (
     SELECT COALESCE(a.run_id, b.run_id) AS run_id
     FROM (SELECT run_id, outcome, sum(pages) AS pages, sum(bytes) AS bytes FROM counted GROUP BY 1, 2) a
     FULL JOIN (SELECT run_id, outcome, sum(pages) AS pages, sum(bytes) AS bytes FROM run_outcomes GROUP BY 1, 2) b ON a.run_id = b.run_id AND a.outcome = b.outcome
-    WHERE (a.pages, a.bytes) IS DISTINCT FROM (b.pages, b.bytes) AND NOT EXISTS (SELECT FROM departures e WHERE e.run_id = COALESCE(a.run_id, b.run_id))
+    WHERE (a.pages, a.bytes) IS DISTINCT FROM (b.pages, b.bytes) AND NOT EXISTS (SELECT FROM archived_rows e WHERE e.run_id = COALESCE(a.run_id, b.run_id))
 ), emptied AS (
     UPDATE run_outcomes o SET pages = 0, bytes = 0, time_ms = 0
     WHERE o.run_id IN (SELECT run_id FROM wrong) AND NOT EXISTS (SELECT FROM counted c WHERE c.run_id = o.run_id AND c.outcome = o.outcome AND c.reason = o.reason)
@@ -185,7 +185,7 @@ ON CONFLICT (run_id, outcome, reason) DO UPDATE SET pages = EXCLUDED.pages, byte
 -- name: recount_claims
 -- What runs with a limit took from it.
 UPDATE runs r SET pages_claimed = n.tasks
-FROM (SELECT u.id, COALESCE((SELECT count(*) FROM crawl_tasks h WHERE h.run_id = u.id), 0) + COALESCE((SELECT sum(e.tasks) FROM departures e WHERE e.run_id = u.id), 0) AS tasks FROM runs u) n
+FROM (SELECT u.id, COALESCE((SELECT count(*) FROM crawl_tasks h WHERE h.run_id = u.id), 0) + COALESCE((SELECT sum(e.tasks) FROM archived_rows e WHERE e.run_id = u.id), 0) AS tasks FROM runs u) n
 WHERE r.id = n.id AND r.max_pages IS NOT NULL AND r.pages_claimed <> n.tasks;
 
 -- name: recount_links
@@ -203,7 +203,7 @@ WHERE (SELECT count(*) FROM runs) = 1 AND r.links_seen <> s.links AND (r.started
 -- What runs took from domains that nobody holds, where it is more than all the tasks they ever had: those of the run.
 UPDATE domains d SET run_pages = n.own
 FROM (SELECT o.id, (SELECT count(*) FROM crawl_tasks h WHERE h.domain_id = o.id AND h.run_id = o.run_id) AS own,
-             (SELECT count(*) FROM crawl_tasks h WHERE h.domain_id = o.id) + COALESCE((SELECT sum(e.tasks) FROM departures e WHERE e.domain_id = o.id), 0) AS tasks
+             (SELECT count(*) FROM crawl_tasks h WHERE h.domain_id = o.id) + COALESCE((SELECT sum(e.tasks) FROM archived_rows e WHERE e.domain_id = o.id), 0) AS tasks
       FROM domains o) n
 WHERE d.id = n.id AND d.claimed_by IS NULL AND (d.run_pages < 0 OR d.run_pages > n.tasks);
 
@@ -227,23 +227,23 @@ SELECT d.id, h.to_status, d.status, d.is_active, 'repair', 'the move was not on 
 FROM domains d
 CROSS JOIN LATERAL (SELECT m.to_status, m.is_active FROM domain_history m WHERE m.domain_id = d.id ORDER BY m.id DESC LIMIT 1) h
 WHERE (h.to_status <> d.status OR h.is_active <> d.is_active)
-  AND (h.to_status = d.status OR EXISTS (SELECT FROM domain_moves v WHERE v.from_status = h.to_status AND v.to_status = d.status));
+  AND (h.to_status = d.status OR EXISTS (SELECT FROM domain_transitions v WHERE v.from_status = h.to_status AND v.to_status = d.status));
 
 -- name: forget_domain_moves
 -- The table of moves, to be written again.
-DELETE FROM domain_moves;
+DELETE FROM domain_transitions;
 
 -- name: write_domain_moves
 -- The moves of a domain that the program knows.
-INSERT INTO domain_moves SELECT n.f::domain_status, n.t::domain_status FROM unnest($1::text[], $2::text[]) AS n (f, t);
+INSERT INTO domain_transitions SELECT n.f::domain_status, n.t::domain_status FROM unnest($1::text[], $2::text[]) AS n (f, t);
 
 -- name: forget_task_moves
 -- The table of moves of tasks, to be written again.
-DELETE FROM task_moves;
+DELETE FROM task_transitions;
 
 -- name: write_task_moves
 -- The moves of a task that the program knows.
-INSERT INTO task_moves SELECT n.f::task_status, n.t::task_status FROM unnest($1::text[], $2::text[]) AS n (f, t);
+INSERT INTO task_transitions SELECT n.f::task_status, n.t::task_status FROM unnest($1::text[], $2::text[]) AS n (f, t);
 
 -- name: stop_waiting
 -- Tasks that wait for a task that is not known, or for themselves, wait for a person.
@@ -252,7 +252,7 @@ WHERE t.is_waiting AND t.outcome IS NULL AND (t.depends_on = t.id OR NOT EXISTS 
 
 -- name: post_jobs
 -- Jobs that the timetable lacks are due now; the program that keeps it sets how often.
-INSERT INTO duties (name, every_s) SELECT n.name, 60 FROM unnest($1::text[]) AS n (name) ON CONFLICT (name) DO NOTHING;
+INSERT INTO jobs (name, every_s) SELECT n.name, 60 FROM unnest($1::text[]) AS n (name) ON CONFLICT (name) DO NOTHING;
 
 -- name: reprice_products
 -- Products cost what the newest row of their history says.

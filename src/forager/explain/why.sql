@@ -1,4 +1,4 @@
--- What `forager why` is made from. Read only. The gates of a domain are those the claim itself asks: domain_gates().
+-- What `forager why` is made from. Read only. The gates of a domain are those the claim itself asks: claim_conditions().
 
 -- name: domain
 -- One domain with its run, its holder, the terms of its score, and how many domains of its run are claimed before it (1,000 at most).
@@ -47,7 +47,7 @@ WHERE d.name = $1;
 SELECT g.gate, g.is_open, g.opens_at
 FROM domains d
 LEFT JOIN runs r ON r.id = d.run_id
-CROSS JOIN LATERAL domain_gates(d, r.max_pages_per_domain) g
+CROSS JOIN LATERAL claim_conditions(d, r.max_pages_per_domain) g
 WHERE d.id = $1;
 
 -- name: frontier

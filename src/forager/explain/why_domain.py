@@ -1,4 +1,4 @@
-"""The gates of a domain, in words. Whether a gate of the claim is open is the database's answer (`domain_gates`), never
+"""The gates of a domain, in words. Whether a gate of the claim is open is the database's answer (`claim_conditions`), never
 worked out again here; what is added are the run, the pace, the breaker, the streak and the priority.
 """
 

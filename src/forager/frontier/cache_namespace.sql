@@ -1,4 +1,4 @@
--- Pages that are deleted while workers remember them. Owner of page_era.
+-- Pages that are deleted while workers remember them. Owner of page_cache_namespace.
 
 -- name: share_pages
 -- Until this transaction ends no pages are deleted. Any number of workers may hold it at once.
@@ -10,11 +10,11 @@ SELECT pg_advisory_xact_lock(hashtext('forager pages'));
 
 -- name: read_era
 -- Another value each time pages were deleted.
-SELECT era::text FROM page_era;
+SELECT era::text FROM page_cache_namespace;
 
 -- name: end_era
 -- What workers remember of pages, images and domains is void: something other than a page was deleted with them.
-INSERT INTO page_era (era) VALUES (gen_random_uuid()) ON CONFLICT (is_only) DO UPDATE SET era = EXCLUDED.era;
+INSERT INTO page_cache_namespace (era) VALUES (gen_random_uuid()) ON CONFLICT (is_only) DO UPDATE SET era = EXCLUDED.era;
 
 -- name: present_pages
 -- Which of these pages are still there.

@@ -1,4 +1,4 @@
--- History that leaves: into cold slices, or by a purge. Owner of cold_slices, departures and restored_tasks.
+-- History that leaves: into cold slices, or by a purge. Owner of archive_parts, archived_rows and restored_tasks.
 
 -- name: plan_slices
 -- What may leave now, by kind and month: visits that succeeded or were called off, failures, and signals of pages.
@@ -40,7 +40,7 @@ WITH gone AS (
     UPDATE pages p
     SET title = NULL, description = NULL, keywords_tsv = NULL, content_hash = NULL, etag = NULL, last_modified = NULL, canonical_url = NULL,
         author = NULL, published_at = NULL, modified_at = NULL, flags = NULL, simhash = NULL
-    FROM cold_slices s
+    FROM archive_parts s
     WHERE s.id = $1 AND s.status = 'moving' AND p.id = ANY ($2::bigint[]) AND p.status IN ('gone', 'failed', 'blocked')
       AND p.fetched_at < (s.month + interval '1 month') AT TIME ZONE 'UTC' AND (p.title IS NOT NULL OR p.description IS NOT NULL OR p.keywords_tsv IS NOT NULL
                                                           OR p.content_hash IS NOT NULL)
@@ -48,7 +48,7 @@ WITH gone AS (
 ), detailed AS (
     DELETE FROM page_details e USING gone g WHERE e.page_id = g.id
 ), counted AS (
-    UPDATE cold_slices SET moved = moved + (SELECT count(*) FROM gone) WHERE id = $1
+    UPDATE archive_parts SET moved = moved + (SELECT count(*) FROM gone) WHERE id = $1
 )
 SELECT id FROM gone;
 
@@ -62,18 +62,18 @@ SELECT pg_advisory_unlock($1);
 
 -- name: begin_slice
 -- A slice that is going to be written; nothing of it left yet.
-INSERT INTO cold_slices (kind, month, revision, created_by)
+INSERT INTO archive_parts (kind, month, revision, created_by)
 VALUES ($1, $2, (SELECT max(revision) FROM schema_revisions), $3) RETURNING id, revision;
 
 -- name: finish_part
 -- Its file is written, durable, and was read back: from now on its visits may leave.
-UPDATE cold_slices
+UPDATE archive_parts
 SET status = 'moving', file = $2, row_count = $3, first_id = $4, last_id = $5, size_bytes = $6, stored_bytes = $7, sha256 = $8
 WHERE id = $1 AND status = 'writing';
 
 -- name: delete_part
 -- A slice of which nothing left: it was not written to its end.
-DELETE FROM cold_slices WHERE id = $1 AND status = 'writing';
+DELETE FROM archive_parts WHERE id = $1 AND status = 'writing';
 
 -- name: open_slice
 -- For the rest of the transaction the visits of this slice may leave.
@@ -86,14 +86,14 @@ WITH gone AS (
     WHERE t.id = ANY ($2::bigint[]) AND t.outcome IS NOT NULL AND p.id = t.page_id
     RETURNING t.domain_id, t.run_id, t.outcome, t.blame, t.status_code, p.is_image
 ), told AS (
-    INSERT INTO departures AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
+    INSERT INTO archived_rows AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
     SELECT g.domain_id, g.run_id, g.outcome, g.is_image, count(*), count(*) FILTER (WHERE g.blame IN ('site', 'network')),
            count(*) FILTER (WHERE g.status_code >= 400)
     FROM gone g GROUP BY g.domain_id, g.run_id, g.outcome, g.is_image ORDER BY 1, 2, 3, 4
     ON CONFLICT (domain_id, run_id, outcome, is_image) DO UPDATE
     SET tasks = d.tasks + EXCLUDED.tasks, errors = d.errors + EXCLUDED.errors, refused = d.refused + EXCLUDED.refused
 )
-UPDATE cold_slices SET moved = moved + (SELECT count(*) FROM gone) WHERE id = $1
+UPDATE archive_parts SET moved = moved + (SELECT count(*) FROM gone) WHERE id = $1
 RETURNING (SELECT count(*) FROM gone)::int AS left_now;
 
 -- name: still_there
@@ -102,38 +102,38 @@ SELECT count(*)::int FROM crawl_tasks WHERE id = ANY ($1::bigint[]) AND outcome 
 
 -- name: close_slice
 -- All of a slice's visits have left.
-UPDATE cold_slices SET status = 'moved', moved_at = now() WHERE id = $1 AND status = 'moving';
+UPDATE archive_parts SET status = 'moved', moved_at = now() WHERE id = $1 AND status = 'moving';
 
 -- name: list_parts
 -- Slices, of one month or all, in their order, with how many of their rows are restored.
 SELECT s.id, s.kind, s.month, s.status, s.file, s.row_count, s.moved, s.first_id, s.last_id, s.size_bytes, s.stored_bytes, s.sha256,
        s.revision, s.created_by, s.created_at, s.moved_at, (SELECT count(*) FROM restored_tasks r WHERE r.slice_id = s.id)
                                                         + (SELECT count(*) FROM restored_pages r WHERE r.slice_id = s.id) AS restored
-FROM cold_slices s WHERE ($1::date IS NULL OR s.month = $1) ORDER BY s.month, s.kind, s.id;
+FROM archive_parts s WHERE ($1::date IS NULL OR s.month = $1) ORDER BY s.month, s.kind, s.id;
 
 -- name: list_pending_parts
 -- Slices whose writer was stopped.
-SELECT id, kind, month, status, file, row_count, sha256 FROM cold_slices WHERE status IN ('writing', 'moving') ORDER BY id;
+SELECT id, kind, month, status, file, row_count, sha256 FROM archive_parts WHERE status IN ('writing', 'moving') ORDER BY id;
 
 -- name: purge_slice
 -- The file of a slice is deleted for good; the row stays for the record.
-UPDATE cold_slices SET status = 'purged' WHERE id = ANY ($1::bigint[]) AND status = 'moved';
+UPDATE archive_parts SET status = 'purged' WHERE id = ANY ($1::bigint[]) AND status = 'moved';
 
 -- name: drop_restored
 -- What was read back is dropped again, of one month or all; the files stay.
 WITH gone AS (
-    DELETE FROM restored_tasks r USING cold_slices s WHERE s.id = r.slice_id AND ($1::date IS NULL OR s.month = $1) RETURNING r.id
+    DELETE FROM restored_tasks r USING archive_parts s WHERE s.id = r.slice_id AND ($1::date IS NULL OR s.month = $1) RETURNING r.id
 ), pages_gone AS (
-    DELETE FROM restored_pages r USING cold_slices s WHERE s.id = r.slice_id AND ($1::date IS NULL OR s.month = $1) RETURNING r.id
+    DELETE FROM restored_pages r USING archive_parts s WHERE s.id = r.slice_id AND ($1::date IS NULL OR s.month = $1) RETURNING r.id
 )
 SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM pages_gone))::int;
 
 -- name: merge_archived_counts
 -- Domains become one, and so does what is told of visits that left them.
 WITH gone AS (
-    DELETE FROM departures WHERE domain_id = ANY ($2::bigint[]) RETURNING run_id, outcome, is_image, tasks, errors, refused
+    DELETE FROM archived_rows WHERE domain_id = ANY ($2::bigint[]) RETURNING run_id, outcome, is_image, tasks, errors, refused
 )
-INSERT INTO departures AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
+INSERT INTO archived_rows AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
 SELECT $1, g.run_id, g.outcome, g.is_image, sum(g.tasks), sum(g.errors), sum(g.refused) FROM gone g GROUP BY g.run_id, g.outcome, g.is_image
 ON CONFLICT (domain_id, run_id, outcome, is_image) DO UPDATE
 SET tasks = d.tasks + EXCLUDED.tasks, errors = d.errors + EXCLUDED.errors, refused = d.refused + EXCLUDED.refused;

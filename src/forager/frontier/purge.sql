@@ -49,7 +49,7 @@ WITH gone AS (
 ), calls AS (
     DELETE FROM webhook_calls c USING gone g WHERE c.task_id = g.id
 ), told AS (
-    INSERT INTO departures AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
+    INSERT INTO archived_rows AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
     SELECT g.domain_id, g.run_id, g.outcome, g.is_image, count(*), count(*) FILTER (WHERE g.blame IN ('site', 'network')),
            count(*) FILTER (WHERE g.status_code >= 400)
     FROM gone g WHERE g.outcome IS NOT NULL GROUP BY g.domain_id, g.run_id, g.outcome, g.is_image ORDER BY 1, 2, 3, 4

@@ -35,7 +35,7 @@ WITH live AS MATERIALIZED (
         SELECT d.id, d.round, d.priority_score FROM domains d
         WHERE $10::bigint[] IS NULL AND d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $2
           AND d.worker_label = share.label
-          AND NOT EXISTS (SELECT FROM domain_gates(d, $6::int) g WHERE NOT g.is_open)
+          AND NOT EXISTS (SELECT FROM claim_conditions(d, $6::int) g WHERE NOT g.is_open)
         ORDER BY d.round, d.priority_score DESC, d.id
         LIMIT share.n
         FOR NO KEY UPDATE OF d SKIP LOCKED) c
@@ -44,7 +44,7 @@ WITH live AS MATERIALIZED (
     FROM (SELECT DISTINCT domain_id, version FROM unnest($10::bigint[], $11::bigint[]) AS h (domain_id, version)) n
     JOIN domains d ON d.id = n.domain_id AND d.version = n.version
     WHERE d.claimed_by IS NULL AND d.run_id = $2 AND d.worker_label = ANY ($7)
-      AND NOT EXISTS (SELECT FROM domain_gates(d, $6::int) g WHERE NOT g.is_open)
+      AND NOT EXISTS (SELECT FROM claim_conditions(d, $6::int) g WHERE NOT g.is_open)
     FOR NO KEY UPDATE OF d SKIP LOCKED
 ), best AS MATERIALIZED (
     SELECT c.id, c.round FROM (
@@ -78,7 +78,7 @@ RETURNING d.id AS domain_id, d.name AS domain, d.version, d.crawl_delay_s AS del
 -- Of domains that messages name, those that another worker may claim now: they exceed our share, or want a label that we do not have.
 SELECT d.id FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, version)
 JOIN domains d ON d.id = n.domain_id AND d.version = n.version
-WHERE d.claimed_by IS NULL AND d.run_id = $3 AND NOT EXISTS (SELECT FROM domain_gates(d, $4::int) g WHERE NOT g.is_open);
+WHERE d.claimed_by IS NULL AND d.run_id = $3 AND NOT EXISTS (SELECT FROM claim_conditions(d, $4::int) g WHERE NOT g.is_open);
 
 -- name: free_tasks
 -- Give back the tasks of these domains that somebody had locked: a dead worker's, or our own at a stop. They count for no run. What

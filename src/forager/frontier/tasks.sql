@@ -1,4 +1,4 @@
--- What people order for tasks. Owner of crawl_tasks, batches, task_orders, task_calls. Whoever calls these has locked the rows of the
+-- What people order for tasks. Owner of crawl_tasks, batches, task_orders, task_signals. Whoever calls these has locked the rows of the
 -- domains before, in id order, as workers do.
 
 -- name: hold_tasks
@@ -23,7 +23,7 @@ WITH paused AS (
     UPDATE crawl_tasks SET status = 'paused', is_waiting = false WHERE id = ANY ($1::bigint[]) AND outcome IS NULL
     RETURNING id, locked_by
 )
-INSERT INTO task_calls (worker_id, task_id) SELECT locked_by, id FROM paused WHERE locked_by IS NOT NULL
+INSERT INTO task_signals (worker_id, task_id) SELECT locked_by, id FROM paused WHERE locked_by IS NOT NULL
 ON CONFLICT DO NOTHING;
 
 -- name: resume_tasks
@@ -46,7 +46,7 @@ WITH ended AS (
     WHERE t.id = ANY ($1::bigint[]) AND t.outcome IS NULL AND before.id = t.id
     RETURNING t.id, t.domain_id, before.run_id, before.locked_by
 ), called AS (
-    INSERT INTO task_calls (worker_id, task_id) SELECT locked_by, id FROM ended WHERE locked_by IS NOT NULL
+    INSERT INTO task_signals (worker_id, task_id) SELECT locked_by, id FROM ended WHERE locked_by IS NOT NULL
     ON CONFLICT DO NOTHING
 )
 SELECT run_id, domain_id, count(*)::int AS pages FROM ended WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
@@ -168,13 +168,13 @@ RETURNING domain_id, scheduled_for;
 -- name: poll_signals
 -- Tasks of a worker that were paused or cancelled. What it does not hold any more is told once.
 WITH over AS (
-    DELETE FROM task_calls c
+    DELETE FROM task_signals c
     WHERE c.worker_id = $1
       AND NOT EXISTS (SELECT FROM crawl_tasks t WHERE t.id = c.task_id AND t.outcome IS NULL AND t.locked_by = $1)
     RETURNING c.task_id
 )
 SELECT c.task_id, t.domain_id, c.task_id IN (SELECT o.task_id FROM over o) AS is_over
-FROM task_calls c JOIN crawl_tasks t ON t.id = c.task_id
+FROM task_signals c JOIN crawl_tasks t ON t.id = c.task_id
 WHERE c.worker_id = $1;
 
 -- name: put_down
@@ -187,7 +187,7 @@ WITH put AS (
     WHERE t.id = n.id AND before.id = n.id AND t.outcome IS NULL AND t.locked_by = $1 AND t.status IN ('paused', 'pending')
     RETURNING t.domain_id, before.run_id
 ), heard AS (
-    DELETE FROM task_calls WHERE worker_id = $1 AND task_id = ANY ($2)
+    DELETE FROM task_signals WHERE worker_id = $1 AND task_id = ANY ($2)
 )
 SELECT run_id, domain_id, count(*)::int AS pages FROM put WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
 
@@ -201,7 +201,7 @@ UPDATE crawl_tasks SET status = 'crawling' WHERE id = ANY ($2::bigint[]) AND sta
 
 -- name: delete_stale_signals
 -- Calls to workers that are gone.
-DELETE FROM task_calls c WHERE NOT EXISTS (SELECT FROM workers w WHERE w.id = c.worker_id AND w.status = 'running');
+DELETE FROM task_signals c WHERE NOT EXISTS (SELECT FROM workers w WHERE w.id = c.worker_id AND w.status = 'running');
 
 -- name: name_batch
 -- The batch of this name; whoever uses a name again adds to it.

@@ -22,6 +22,6 @@ def order_of(settings: Settings, *, who: Identity, reason: str, is_trial: bool) 
 
 
 async def delete_files(settings: Settings, keys: Sequence[str]) -> None:
-    """Files of images; snapshots go with their own duty."""
+    """Files of images; snapshots go with their own job."""
     if keys:
         await asyncio.to_thread(get_location(settings).delete, keys, unless_since=clock.now())

@@ -1,4 +1,4 @@
-"""Runs jobs when they are due. The process that holds the lock of a job's row in `duties` runs the job.
+"""Runs jobs when they are due. The process that holds the lock of a job's row in `jobs` runs the job.
 
 The lock belongs to a transaction that stays open while the job runs, so two schedulers never run a job at the same time
 and a killed process releases it. The job itself works on a second connection, in short transactions. A job that fails

@@ -1,4 +1,4 @@
--- What the search server has to hear of, and its indexes. Owner of search_outbox, search_refused and search_builds.
+-- What the search server has to hear of, and its indexes. Owner of search_outbox, search_rejected and search_builds.
 
 -- name: lock_server
 -- One writer to the search server at a time, without waiting for another: what comes later was read later.
@@ -67,25 +67,25 @@ SELECT product_id AS id FROM indexed_products WHERE product_id > $1 ORDER BY pro
 
 -- name: note_refused
 -- Documents the server would not take.
-INSERT INTO search_refused (kind, id, reason) SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])
+INSERT INTO search_rejected (kind, id, reason) SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[])
 ON CONFLICT (kind, id) DO UPDATE SET reason = excluded.reason, refused_at = now();
 
 -- name: forget_refused
 -- Documents it took since, or that are gone.
-DELETE FROM search_refused r USING unnest($1::text[], $2::bigint[]) AS n (kind, id) WHERE r.kind = n.kind AND r.id = n.id;
+DELETE FROM search_rejected r USING unnest($1::text[], $2::bigint[]) AS n (kind, id) WHERE r.kind = n.kind AND r.id = n.id;
 
 -- name: read_refused
 -- The last ones it would not take.
-SELECT kind, id, reason, refused_at FROM search_refused ORDER BY refused_at DESC, kind, id LIMIT $1;
+SELECT kind, id, reason, refused_at FROM search_rejected ORDER BY refused_at DESC, kind, id LIMIT $1;
 
 -- name: count_refused
 -- How many it would not take.
-SELECT count(*) FROM search_refused;
+SELECT count(*) FROM search_rejected;
 
 -- name: sum_refused
 -- How many it would not take, and why the last one; of a server that was left, nothing.
-SELECT count(*) AS documents, (SELECT l.reason FROM search_refused l ORDER BY l.refused_at DESC, l.kind, l.id LIMIT 1) AS reason
-FROM search_refused r
+SELECT count(*) AS documents, (SELECT l.reason FROM search_rejected l ORDER BY l.refused_at DESC, l.kind, l.id LIMIT 1) AS reason
+FROM search_rejected r
 WHERE EXISTS (SELECT FROM pg_trigger t WHERE t.tgname = 'indexed_pages_outbox' AND t.tgrelid = 'indexed_pages'::regclass AND t.tgenabled <> 'D');
 
 -- name: read_builds

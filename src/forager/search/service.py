@@ -133,7 +133,7 @@ async def _catch_up(conn: Connection) -> int:
 
 
 async def _sync_external(conn: Connection, elsewhere: ExternalSearch) -> None:
-    """What was indexed a moment ago is found at once there too; more is for the duty."""
+    """What was indexed a moment ago is found at once there too; more is for the job."""
     if elsewhere.server.is_circuit_open:
         return
     left = CATCH_UP_PAGES

@@ -1,6 +1,6 @@
 """Keeps the search server up to date: sends what waits, goes on with an index in the making, deletes old ones.
 
-What the duty does every few seconds, and `forager reindex` until it is done.
+What the job does every few seconds, and `forager reindex` until it is done.
 """
 
 from collections.abc import Callable

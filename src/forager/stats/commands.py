@@ -115,7 +115,7 @@ def _share(share: float | None) -> str:
 
 def _print_series(found: "Series") -> None:
     if not found.points:
-        return output.say("Nothing was noted in this time; the duty `series` samples, and workers count.")
+        return output.say("Nothing was noted in this time; the job `series` samples, and workers count.")
     most = max((point.value or 0.0 for point in found.points), default=0.0)
     table.write(
         ("at", "label", number(found.unit), ""),

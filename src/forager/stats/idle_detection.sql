@@ -17,7 +17,7 @@ FROM (SELECT COALESCE(d.claim_expires_at, d.due_at) AS since
       WHERE d.status IN ('pending', 'active') AND d.is_active
         AND COALESCE(d.claim_expires_at, d.due_at) <= now() - make_interval(secs => $1)
         AND (NOT $3 OR r.status = 'running') AND (r.max_pages IS NULL OR r.pages_claimed < r.max_pages)
-        AND NOT EXISTS (SELECT FROM domain_gates(d, r.max_pages_per_domain) g WHERE NOT g.is_open AND g.gate NOT IN ('lease', 'frontier'))
+        AND NOT EXISTS (SELECT FROM claim_conditions(d, r.max_pages_per_domain) g WHERE NOT g.is_open AND g.gate NOT IN ('lease', 'frontier'))
       LIMIT $2) f;
 
 -- name: unserved
@@ -53,7 +53,7 @@ FROM (SELECT d.due_at
       WHERE d.run_id = $1 AND d.worker_label = $2 AND d.claimed_by IS NULL AND d.status IN ('pending', 'active') AND d.is_active
         AND d.due_at <= now() - make_interval(secs => $3)
         AND (r.max_pages IS NULL OR r.pages_claimed < r.max_pages)
-        AND NOT EXISTS (SELECT FROM domain_gates(d, r.max_pages_per_domain) g WHERE NOT g.is_open AND g.gate NOT IN ('lease', 'frontier'))
+        AND NOT EXISTS (SELECT FROM claim_conditions(d, r.max_pages_per_domain) g WHERE NOT g.is_open AND g.gate NOT IN ('lease', 'frontier'))
       LIMIT $4) f;
 
 -- name: held_without_progress

@@ -1,6 +1,6 @@
 """What the whole of it comes to: one overview, and any number over time. Reads only; every door (CLI, API) calls these.
 
-The numbers themselves are counted by workers and sampled by the duty `series`; here they get names, units and steps.
+The numbers themselves are counted by workers and sampled by the job `series`; here they get names, units and steps.
 """
 
 import asyncio

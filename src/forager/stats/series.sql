@@ -89,7 +89,7 @@ FROM (SELECT minute, metric, label, amount, samples, most FROM series WHERE metr
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 
 -- name: read_state
--- How things stand now, each as metric, label and number: what the duty samples and what a scrape shows.
+-- How things stand now, each as metric, label and number: what the job samples and what a scrape shows.
 WITH d AS (
     SELECT count(*) AS domains, COALESCE(sum(frontier_size), 0) AS frontier, status::text AS status, breaker_state, claimed_by IS NOT NULL AS is_held,
            count(*) FILTER (WHERE claimed_by IS NULL AND is_due AND is_active AND status IN ('pending', 'active')) AS waiting,
@@ -135,10 +135,10 @@ UNION ALL SELECT 'alerts_unacknowledged', a.severity, count(*)::float8
 ORDER BY 1, 2;
 
 -- name: list_job_times
--- Seconds since each duty was last done without an error, as far as its row knows; and whether the last time failed.
+-- Seconds since each job was last done without an error, as far as its row knows; and whether the last time failed.
 SELECT name, every_s, EXTRACT(EPOCH FROM now() - ended_at)::float8 AS age_s, error IS NOT NULL AS has_failed,
        EXTRACT(EPOCH FROM now() - next_at)::float8 AS late_s
-FROM duties ORDER BY name;
+FROM jobs ORDER BY name;
 
 -- name: list_top_domains
 -- Of the domains that are crawled right now, those with most pages; never more than so many, whatever the web is like.

@@ -83,7 +83,7 @@ SELECT split_part(body_ref, ':', 2) AS name, max(split_part(body_ref, ':', 3)::b
 FROM crawl_tasks WHERE body_ref LIKE 'warc:%' GROUP BY 1;
 
 -- name: drop_unused
--- Of these snapshots, those that no task refers to any more are given up; their files go with the duty that deletes them.
+-- Of these snapshots, those that no task refers to any more are given up; their files go with the job that deletes them.
 UPDATE bodies b SET dropped_at = now()
 WHERE b.name = ANY ($1::text[]) AND b.kind = 'snapshot' AND b.dropped_at IS NULL
   AND NOT EXISTS (SELECT FROM crawl_tasks t WHERE t.body_ref = 'snapshot:' || b.name)

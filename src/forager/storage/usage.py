@@ -124,7 +124,7 @@ async def report(
 
 
 async def _counted(conn: Connection, rules: Sequence[Rule], refresh_every_s: float) -> list[Rule]:
-    """With how many rows of robots.txt requests and of moves the next round of their duty deletes."""
+    """With how many rows of robots.txt requests and of moves the next round of their job deletes."""
     kept_s = {rule.table: rule.kept_s for rule in rules}
     if not {"robots_requests", "domain_history"} <= kept_s.keys():
         return list(rules)

@@ -38,4 +38,4 @@ FROM images;
 -- name: cold_counts
 -- What is in cold files.
 SELECT count(*) AS files, COALESCE(sum(row_count), 0)::bigint AS rows, COALESCE(sum(stored_bytes), 0)::bigint AS stored_bytes
-FROM cold_slices WHERE status IN ('moving', 'moved');
+FROM archive_parts WHERE status IN ('moving', 'moved');

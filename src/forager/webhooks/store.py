@@ -1,6 +1,6 @@
 """The outbox of webhooks, one short function per statement of `webhooks.sql`; and when a call is tried again.
 
-Whoever wants somebody to be told puts a call in, in the transaction that makes it true: `add`. The duty `webhooks`
+Whoever wants somebody to be told puts a call in, in the transaction that makes it true: `add`. The job `webhooks`
 delivers it, at least once: a receiver that must not act twice looks at the number in `Forager-Delivery`. Opens no
 transactions: the floor above does.
 """

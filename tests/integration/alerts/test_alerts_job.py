@@ -162,7 +162,7 @@ async def test_what_died_by_our_fault_and_has_no_other_try(ground: Ground) -> No
 
 async def test_the_disk_and_the_jobs(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
     await ground.conn.execute(
-        "INSERT INTO duties (name, every_s, next_at, error) VALUES"
+        "INSERT INTO jobs (name, every_s, next_at, error) VALUES"
         " ('alerts', 30, now() - interval '1 day', 'x'), ('of_old', 30, now() - interval '1 day', NULL),"
         " ('score', 60, now() - interval '1 hour', 'ValueError: no')"
     )
@@ -170,7 +170,7 @@ async def test_the_disk_and_the_jobs(ground: Ground, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(alerts, "read_disks", lambda _settings: (disk,))
     found = await facts(ground, "alerts", "score")
     assert found.disks == (disk,)
-    [job] = found.duties
+    [job] = found.jobs
     assert (job.name, job.error) == ("score", "ValueError: no")
     assert 3599 < job.late_s < 3660
 
@@ -188,16 +188,16 @@ async def test_what_the_search_server_refused_is_an_alert_until_it_is_gone(groun
     await ground.conn.execute("SELECT follow_for_search_server(true)")
     try:
         await ground.conn.execute(
-            "INSERT INTO search_refused (kind, id, reason, refused_at) VALUES"
+            "INSERT INTO search_rejected (kind, id, reason, refused_at) VALUES"
             " ('page', 1, 'an old reason', now() - interval '1 hour'), ('product', 1, 'too long', now())"
         )
         await AlertsJob().run(a_context(ground.conn))
         await ground.conn.execute("UPDATE alert_watches SET bad_since = bad_since - interval '2 minutes'")
         assert await AlertsJob().run(a_context(ground.conn)) == "1 open; 1 alert raised, 0 resolved"
         row = await ground.conn.fetchrow("SELECT rule, message FROM alerts")
-        assert row["rule"] == "search_refused"
+        assert row["rule"] == "search_rejected"
         assert row["message"] == "The search server would not take 2 documents; the last: too long."
-        await ground.conn.execute("DELETE FROM search_refused")
+        await ground.conn.execute("DELETE FROM search_rejected")
         await AlertsJob().run(a_context(ground.conn))
         await ground.conn.execute("UPDATE alert_watches SET quiet_since = quiet_since - interval '2 minutes'")
         assert await AlertsJob().run(a_context(ground.conn)) == "0 open; 0 alerts raised, 1 resolved"
@@ -206,7 +206,7 @@ async def test_what_the_search_server_refused_is_an_alert_until_it_is_gone(groun
 
 
 async def test_a_search_server_that_was_left_is_no_reason_for_an_alert(ground: Ground) -> None:
-    await ground.conn.execute("INSERT INTO search_refused (kind, id, reason) VALUES ('page', 1, 'too long')")
+    await ground.conn.execute("INSERT INTO search_rejected (kind, id, reason) VALUES ('page', 1, 'too long')")
     assert (await facts(ground)).unsearchable == 0
 
 

@@ -176,8 +176,8 @@ async def test_who_is_told_hears_of_the_raise_and_of_the_end_once(ground: Ground
 
 async def test_warnings_are_not_for_those_who_want_critical_ones(ground: Ground, watchman: Watchman) -> None:
     await control.add_target(ground.conn, "https://pager.example/", by="me", severity="critical")
-    late = Finding("duty_late", "score", Level.BAD, 400, "Late.")
-    assert RULES["duty_late"].severity == "warning"
+    late = Finding("job_late", "score", Level.BAD, 400, "Late.")
+    assert RULES["job_late"].severity == "warning"
     assert (await watchman.look(late, DISK, times=3)).open == 2
     assert len(await calls(ground)) == 1
 

@@ -109,7 +109,7 @@ async def _words(conn: Any, run: int) -> None:
         run,
     )
     await conn.execute(
-        "INSERT INTO duties (name, every_s, ended_at, started_at, result) VALUES ('score', 60, now(), now(), 'ok')"
+        "INSERT INTO jobs (name, every_s, ended_at, started_at, result) VALUES ('score', 60, now(), now(), 'ok')"
     )
     await conn.execute(
         "INSERT INTO alerts (rule, subject, severity, message, value) VALUES ('error_rate', '', 'warning', 'many errors', 0.3)"

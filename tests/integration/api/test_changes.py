@@ -256,13 +256,13 @@ async def test_a_domain_and_pages_are_purged(
 
 
 async def test_a_job_becomes_due(admin: httpx.AsyncClient, conn: asyncpg.Connection) -> None:
-    await conn.execute("INSERT INTO duties (name, every_s, next_at) VALUES ('score', 60, now() + interval '1 day')")
+    await conn.execute("INSERT INTO jobs (name, every_s, next_at) VALUES ('score', 60, now() + interval '1 day')")
     assert (await admin.post("/api/admin/schedule/score/run")).status_code == 202
-    assert await conn.fetchval("SELECT next_at <= now() FROM duties WHERE name = 'score'")
+    assert await conn.fetchval("SELECT next_at <= now() FROM jobs WHERE name = 'score'")
     assert (await admin.post("/api/admin/schedule/rollup/run")).status_code == 202
     assert (await admin.post("/api/admin/schedule/nothing/run")).status_code == 404
     async with conn.transaction():
-        await conn.execute("SELECT FROM duties WHERE name = 'score' FOR NO KEY UPDATE")
+        await conn.execute("SELECT FROM jobs WHERE name = 'score' FOR NO KEY UPDATE")
         assert (await admin.post("/api/admin/schedule/score/run")).status_code == 409
 
 

@@ -128,16 +128,16 @@ async def test_emptied_queues_are_offered_anew(
     queues.runs.add(run)
     domain = await ground.a_domain(run=run, pages=1)
     await conn.execute(
-        "INSERT INTO offers (domain_id, version, run_id, is_urgent) VALUES ($1, 0, $2, false)", domain, run
+        "INSERT INTO dispatched_domains (domain_id, version, run_id, is_urgent) VALUES ($1, 0, $2, false)", domain, run
     )
     await admin.get("/api/queues")
     name = queues.names.crawl(run, is_urgent=False)
     queues.publish_hint(name, {"v": 1})
     assert (await admin.delete("/api/admin/queues", params={"dry_run": "true"})).json()["purged"][name] == 1
-    assert await conn.fetchval("SELECT count(*) FROM offers") == 1
+    assert await conn.fetchval("SELECT count(*) FROM dispatched_domains") == 1
     assert (await admin.delete("/api/admin/queues")).json()["purged"][name] == 1
     assert queues.depth(name) == 0
-    assert await conn.fetchval("SELECT count(*) FROM offers") == 0
+    assert await conn.fetchval("SELECT count(*) FROM dispatched_domains") == 0
     assert [note[2:] for note in await noted(conn)] == [("queue.purge", {"messages": 1})]
 
 

@@ -135,7 +135,7 @@ async def fill_schedule(ground: Ground, settings: Settings) -> None:
     """As a scheduler leaves the table that has run every job."""
     names = [job.name for job in enabled_jobs(settings)]
     await ground.conn.execute(
-        "INSERT INTO duties (name, every_s, next_at, ended_at, times)"
+        "INSERT INTO jobs (name, every_s, next_at, ended_at, times)"
         " SELECT name, 60, now() + interval '1 minute', now(), 1 FROM unnest($1::text[]) AS n (name)",
         names,
     )
@@ -143,7 +143,7 @@ async def fill_schedule(ground: Ground, settings: Settings) -> None:
 
 async def be_late(ground: Ground, late_s: float, *names: str) -> None:
     await ground.conn.execute(
-        "UPDATE duties SET next_at = now() - make_interval(secs => $1) WHERE name = ANY ($2)", late_s, names
+        "UPDATE jobs SET next_at = now() - make_interval(secs => $1) WHERE name = ANY ($2)", late_s, names
     )
 
 
@@ -163,7 +163,7 @@ async def test_over_http_a_late_schedule_is_degraded(process: Process, ground: G
 
 async def test_a_schedule_that_never_ran_is_idle(anybody: httpx.AsyncClient, ground: Ground) -> None:
     assert await scheduler(anybody) == {"state": "idle", "detail": "no scheduler has run yet"}
-    await ground.conn.execute("INSERT INTO duties (name, every_s) VALUES ('score', 60)")
+    await ground.conn.execute("INSERT INTO jobs (name, every_s) VALUES ('score', 60)")
     assert (await scheduler(anybody))["state"] == "idle"
 
 
@@ -171,10 +171,10 @@ async def test_a_job_that_failed_is_degraded(anybody: httpx.AsyncClient, ground:
     """Only jobs that are enabled count; a row that another setting left behind does not."""
     await fill_schedule(ground, settings)
     await ground.conn.execute(
-        "INSERT INTO duties (name, every_s, next_at, error) VALUES ('dispatch', 1, '-infinity', '')"
+        "INSERT INTO jobs (name, every_s, next_at, error) VALUES ('dispatch', 1, '-infinity', '')"
     )
     assert await scheduler(anybody) == {"state": "ok", "detail": "runs on time"}
-    await ground.conn.execute("UPDATE duties SET error = 'no' WHERE name = 'score'")
+    await ground.conn.execute("UPDATE jobs SET error = 'no' WHERE name = 'score'")
     assert await scheduler(anybody) == {"state": "degraded", "detail": "1 job failed"}
 
 
@@ -185,7 +185,7 @@ async def test_a_long_job_under_way_is_no_alarm(
     await fill_schedule(ground, settings)
     await be_late(ground, 7200, "backup", "retain")
     async with pool.acquire() as holder, holder.transaction():
-        await holder.fetch("SELECT FROM duties WHERE name = 'backup' FOR NO KEY UPDATE")
+        await holder.fetch("SELECT FROM jobs WHERE name = 'backup' FOR NO KEY UPDATE")
         assert await scheduler(anybody) == {"state": "ok", "detail": "runs on time"}
         await be_late(ground, 400, "alerts")
         assert (await scheduler(anybody))["detail"].startswith("alerts has been due for 40")
@@ -203,7 +203,7 @@ async def test_a_loop_that_hangs_is_degraded_whatever_another_loop_does(
     await fill_schedule(ground, settings)
     await be_late(ground, 400, "takeover", "alerts")
     async with pool.acquire() as holder, holder.transaction():
-        await holder.fetch("SELECT FROM duties WHERE name = 'takeover' FOR NO KEY UPDATE")
+        await holder.fetch("SELECT FROM jobs WHERE name = 'takeover' FOR NO KEY UPDATE")
         assert (await scheduler(anybody))["state"] == "degraded"
 
 

@@ -84,7 +84,7 @@ async def test_what_is_saved_comes_back(world: Past, settings: Settings, into: S
     try:
         assert await there.fetchval("SELECT count(*) FROM crawl_tasks") == len(await world.tasks())
         assert [each.trouble for each in await cold.verify(there, into.home / "cold") if each.trouble] == []
-        assert await there.fetchval("SELECT count(*) FROM cold_slices") > 0
+        assert await there.fetchval("SELECT count(*) FROM archive_parts") > 0
     finally:
         await there.close()
 

@@ -21,7 +21,7 @@ from forager.dispatch.store import URGENT_SCORE
 
 async def offers(ground: Ground) -> dict[int, bool]:
     """Domain → whether it went to the priority queue."""
-    return {row["domain_id"]: row["is_urgent"] for row in await ground.conn.fetch("SELECT * FROM offers")}
+    return {row["domain_id"]: row["is_urgent"] for row in await ground.conn.fetch("SELECT * FROM dispatched_domains")}
 
 
 async def send(ground: Ground, broker: Broker) -> str:
@@ -172,7 +172,9 @@ async def test_a_queue_that_nobody_empties_does_not_grow_for_ever(
         await ground.a_domain(f"{number}.example", run=run, pages=1, priority_score=number)
     assert await send(ground, broker) == "3 domains offered"
     assert await send(ground, broker) == "0 domains offered"
-    best = await ground.conn.fetch("SELECT d.name FROM offers o JOIN domains d ON d.id = o.domain_id ORDER BY 1")
+    best = await ground.conn.fetch(
+        "SELECT d.name FROM dispatched_domains o JOIN domains d ON d.id = o.domain_id ORDER BY 1"
+    )
     assert [row["name"] for row in best] == ["2.example", "3.example", "4.example"]
 
 
@@ -193,7 +195,7 @@ async def test_domains_of_one_label_keep_those_of_others_from_no_queue(
     assert await send(ground, broker) == "3 domains offered"
     assert await send(ground, broker) == "0 domains offered"
     rows = await ground.conn.fetch(
-        "SELECT worker_label, count(*) AS n FROM offers o JOIN domains d ON d.id = o.domain_id GROUP BY 1"
+        "SELECT worker_label, count(*) AS n FROM dispatched_domains o JOIN domains d ON d.id = o.domain_id GROUP BY 1"
     )
     assert {row["worker_label"]: row["n"] for row in rows} == {"": 3, "de": 3}
 

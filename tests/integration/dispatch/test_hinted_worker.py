@@ -115,7 +115,10 @@ async def test_a_paused_domain_is_not_claimed_although_its_message_waits(
         await work(stage, queues)
         assert len(stage.requests()) == 3 * (SITES - 1)
         assert (
-            await stage.fetch("SELECT 1 FROM offers o JOIN domains d ON d.id = o.domain_id WHERE NOT d.is_active") == []
+            await stage.fetch(
+                "SELECT 1 FROM dispatched_domains o JOIN domains d ON d.id = o.domain_id WHERE NOT d.is_active"
+            )
+            == []
         )
         await stage.fetch("UPDATE domains SET is_active = true")
         await work(stage, queues)
@@ -206,7 +209,7 @@ async def test_a_domain_with_a_label_is_claimed_by_a_worker_that_has_it(
         labelled = "UPDATE domains SET worker_label = 'de' WHERE id IN (SELECT id FROM domains ORDER BY id LIMIT 2)"
         await stage.fetch(labelled)
         await work(stage, queues)
-        assert await stage.fetch("SELECT FROM offers") == [], "nobody was there who could"
+        assert await stage.fetch("SELECT FROM dispatched_domains") == [], "nobody was there who could"
         pid = os.getpid()
         async with database.pool.acquire() as conn:
             busy = await stats.add_worker(

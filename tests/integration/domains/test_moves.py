@@ -12,7 +12,7 @@ pytestmark = pytest.mark.both_servers
 
 
 async def test_both_tables_are_the_same(conn: asyncpg.Connection) -> None:
-    rows = await conn.fetch("SELECT from_status::text, to_status::text FROM domain_moves")
+    rows = await conn.fetch("SELECT from_status::text, to_status::text FROM domain_transitions")
     assert {tuple(row) for row in rows} == {(now, then) for now, after in MOVES.items() for then in after}
 
 

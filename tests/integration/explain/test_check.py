@@ -32,7 +32,7 @@ DAMAGE = {
         WHERE id = (SELECT min(id) FROM crawl_tasks WHERE outcome IS NOT NULL)""",
     "evidence": "UPDATE crawl_tasks SET status_code = 404 WHERE outcome = 'success'",
     "chains_of_tries": "UPDATE crawl_tasks SET parent_task_id = id WHERE outcome IS NULL",
-    "departures": "INSERT INTO departures SELECT id, NULL, 'cancelled', true, 1, 0, 0 FROM domains LIMIT 1",
+    "archived_rows": "INSERT INTO archived_rows SELECT id, NULL, 'cancelled', true, 1, 0, 0 FROM domains LIMIT 1",
     "history_guard": "ALTER TABLE crawl_tasks DISABLE TRIGGER crawl_tasks_closed_stay",
     "link_ends": "UPDATE page_link_lists SET to_page_ids[1] = 4711",
     "links_of_pages": "UPDATE page_link_lists SET to_page_ids = to_page_ids[1:2] WHERE cardinality(to_page_ids) > 2",
@@ -59,11 +59,11 @@ DAMAGE = {
     "chained_moves": "UPDATE domain_history SET from_status = 'unreachable' WHERE to_status = 'pending'",
     "allowed_moves": """UPDATE domain_history SET from_status = 'blocked', to_status = 'exhausted'
         WHERE to_status = 'pending'""",
-    "table_of_moves": "INSERT INTO domain_moves VALUES ('exhausted', 'blocked')",
+    "table_of_moves": "INSERT INTO domain_transitions VALUES ('exhausted', 'blocked')",
     "moves_guard": "DROP TRIGGER domains_move ON domains",
     "ordered_moves": "INSERT INTO task_orders (task_id, verb, from_status, to_status, ordered_by)"
     " VALUES (1, 'restart', 'completed', 'pending', 'x')",
-    "task_moves_table": "INSERT INTO task_moves VALUES ('completed', 'pending')",
+    "task_moves_table": "INSERT INTO task_transitions VALUES ('completed', 'pending')",
     "task_moves_guard": "ALTER TABLE crawl_tasks DISABLE TRIGGER crawl_tasks_move",
     "waiting_tasks": "UPDATE crawl_tasks SET status = 'paused', is_waiting = true, depends_on = id"
     " WHERE outcome IS NULL",

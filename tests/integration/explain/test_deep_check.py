@@ -50,7 +50,7 @@ DEEP = {
     "depths_reached": "UPDATE domains SET depth_reached = 0 WHERE name = 'shop.example'",
     "requests_on_record": "UPDATE crawl_tasks SET requested_at = NULL WHERE outcome IS NOT NULL",
     "robots_on_record": "DELETE FROM robots_requests",
-    "jobs_on_record": "DELETE FROM duties",
+    "jobs_on_record": "DELETE FROM jobs",
     "current_prices": "UPDATE products SET price = 1",
     "chained_prices": "DELETE FROM product_prices WHERE id = (SELECT min(id) FROM product_prices)",
     "products_of_pages": "UPDATE products SET page_id = (SELECT id FROM pages WHERE url LIKE '%gone')",
@@ -93,7 +93,7 @@ SCHEMA = {
     "a foreign key": "ALTER TABLE crawl_tasks DROP CONSTRAINT crawl_tasks_page_id_fkey",
     "a trigger": "DROP TRIGGER audit_log_stays ON audit_log",
     "a trigger that is off": "ALTER TABLE crawl_tasks DISABLE TRIGGER crawl_tasks_unsealed",
-    "a function": """CREATE OR REPLACE FUNCTION refuse_history_change() RETURNS trigger LANGUAGE plpgsql
+    "a function": """CREATE OR REPLACE FUNCTION reject_history_change() RETURNS trigger LANGUAGE plpgsql
         AS 'BEGIN RETURN NEW; END'""",
 }
 
@@ -118,7 +118,7 @@ async def sound(world: World) -> World:
         "UPDATE workers SET status = 'stopped', ended_at = now()"
     )
     shop = world.domains["shop.example"]
-    await conn.execute("INSERT INTO duties (name, every_s) SELECT n, 60 FROM unnest($1::text[]) AS n", list(JOBS))
+    await conn.execute("INSERT INTO jobs (name, every_s) SELECT n, 60 FROM unnest($1::text[]) AS n", list(JOBS))
     await conn.execute(
         "INSERT INTO domain_traps (domain_id, rule, template, example, found_at)"
         " VALUES ($1, 'calendar', '', '', now())",
@@ -267,7 +267,7 @@ async def test_links_of_runs_before_the_first_count_are_not_missed(sound: World,
 
 
 async def test_a_dry_run_changes_nothing_and_a_repair_is_noted(sound: World, forager: Callable[..., Any]) -> None:
-    await sound.damage("UPDATE domains SET frontier_size = 17 WHERE name = 'shop.example'; DELETE FROM duties")
+    await sound.damage("UPDATE domains SET frontier_size = 17 WHERE name = 'shop.example'; DELETE FROM jobs")
     planned = await forager("repair", "--dry-run")
     assert planned.code == 0, planned.err
     assert "page_counters: 1 broken, made again" in planned.out

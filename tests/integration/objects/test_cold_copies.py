@@ -131,7 +131,7 @@ async def test_another_instance_in_the_same_folder_is_refused(
     (tmp_path / "foreign").write_bytes(b"theirs")
     copies.put(tmp_path / "foreign", foreign)
     before = await world.tasks()
-    await world.conn.execute("ALTER TABLE cold_slices ALTER COLUMN id RESTART")
+    await world.conn.execute("ALTER TABLE archive_parts ALTER COLUMN id RESTART")
     said = await forager("archive")
     assert (said.code, "is not ours: give each instance a bucket or folder of its own" in said.err) == (1, True)
     assert await world.tasks() == before

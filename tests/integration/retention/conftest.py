@@ -90,7 +90,7 @@ async def go_on(world: World) -> None:
 
 
 async def rolled_up(conn: Any) -> None:
-    """The duty has been here today."""
+    """The job has been here today."""
     await conn.execute(
         "INSERT INTO domain_days SELECT id, (now() AT TIME ZONE 'UTC')::date, 0, 0, 0, 0, 0, 0 FROM domains"
         " ON CONFLICT DO NOTHING"

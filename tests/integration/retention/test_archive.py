@@ -198,7 +198,7 @@ async def test_many_visits_become_several_slices(world: Past, folder: Path) -> N
 # Stopped in between -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("statement", ["UPDATE ON cold_slices", "INSERT ON cold_slices", "DELETE ON crawl_tasks"])
+@pytest.mark.parametrize("statement", ["UPDATE ON archive_parts", "INSERT ON archive_parts", "DELETE ON crawl_tasks"])
 @pytest.mark.parametrize("times", [0, 1, 3])
 async def test_killed_anywhere_nothing_is_lost_and_the_next_round_finishes(
     world: Past, folder: Path, statement: str, times: int, monkeypatch: pytest.MonkeyPatch
@@ -216,7 +216,7 @@ async def test_killed_anywhere_nothing_is_lost_and_the_next_round_finishes(
     await move(world, folder)
     in_files, after = [int(row["id"]) for row in rows_in(folder)], await world.tasks()
     assert sorted(in_files + after) == before
-    assert await world.conn.fetchval("SELECT count(*) FROM cold_slices WHERE status <> 'moved'") == 0
+    assert await world.conn.fetchval("SELECT count(*) FROM archive_parts WHERE status <> 'moved'") == 0
     assert files(folder, "**/*.part") == []
     assert await world.broken() == {}
 

@@ -40,7 +40,7 @@ def some_settings(**more: Any) -> Settings:
 @pytest.fixture(autouse=True)
 async def jobs_are_new(ground: Ground) -> None:
     """Tables that are not emptied with the domains."""
-    await ground.conn.execute("DELETE FROM duties")
+    await ground.conn.execute("DELETE FROM jobs")
 
 
 async def a_visited_page(

@@ -55,7 +55,7 @@ async def start(*arguments: str) -> asyncio.subprocess.Process:
 
 
 async def times(ground: Ground) -> dict[str, int]:
-    return {row["name"]: row["times"] for row in await ground.conn.fetch("SELECT name, times FROM duties")}
+    return {row["name"]: row["times"] for row in await ground.conn.fetch("SELECT name, times FROM jobs")}
 
 
 async def test_jobs_are_shown_before_any_of_them_ran(forager: Any) -> None:
@@ -90,7 +90,7 @@ async def test_a_job_that_is_named_is_done_at_once(forager: Any, ground: Ground)
 async def test_a_job_another_scheduler_is_doing_is_left_to_it(forager: Any, ground: Ground) -> None:
     await forager("schedule", "run", "--once", "score")
     async with ground.conn.transaction():
-        await ground.conn.execute("SELECT FROM duties FOR UPDATE")
+        await ground.conn.execute("SELECT FROM jobs FOR UPDATE")
         said = await forager("schedule", "run", "--once", "score")
     assert (said.code, said.out, said.err) == (0, "", "Another scheduler is running score now.\n")
 

@@ -82,7 +82,7 @@ async def test_a_job_that_hangs_is_left_when_asked_to_stop(
     await begun.wait()
     stop.ask()
     await running
-    assert await ground.conn.fetchval("SELECT next_at <= now() AND times = 0 FROM duties")
+    assert await ground.conn.fetchval("SELECT next_at <= now() AND times = 0 FROM jobs")
 
 
 async def test_a_server_that_does_not_hear_of_a_stop_holds_nobody_up(
@@ -109,7 +109,7 @@ async def test_a_server_that_does_not_hear_of_a_stop_holds_nobody_up(
     finally:
         os.kill(pid, signal.SIGCONT)
         await ground.conn.execute("SELECT pg_terminate_backend($1)", pid)
-    assert await ground.conn.fetchval("SELECT next_at <= now() AND times = 0 FROM duties")
+    assert await ground.conn.fetchval("SELECT next_at <= now() AND times = 0 FROM jobs")
 
 
 async def test_what_takes_long_delays_nothing_that_is_quick(forager: Forager, monkeypatch: pytest.MonkeyPatch) -> None:

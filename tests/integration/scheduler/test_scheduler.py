@@ -57,7 +57,7 @@ def a_scheduler(pool: asyncpg.Pool, *jobs: Job) -> JobScheduler:
 
 
 async def make_due(ground: Ground, ago: str = "1 second") -> None:
-    await ground.conn.execute("UPDATE duties SET next_at = now() - $1::text::interval", ago)
+    await ground.conn.execute("UPDATE jobs SET next_at = now() - $1::text::interval", ago)
 
 
 async def row_of(ground: Ground, name: str = "counted") -> dict[str, Any]:

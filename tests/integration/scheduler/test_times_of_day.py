@@ -66,7 +66,7 @@ async def test_a_new_job_of_the_night_waits_for_it_and_then_for_the_next(ground:
     await scheduler.register()
     assert [done.name for done in await scheduler.run_due()] == ["hourly"]
     await scheduler.run_now("night")
-    await ground.conn.execute("UPDATE duties SET next_at = now() - interval '3 days' WHERE name = 'weekly'")
+    await ground.conn.execute("UPDATE jobs SET next_at = now() - interval '3 days' WHERE name = 'weekly'")
     assert [done.name for done in await scheduler.run_due()] == ["weekly"], "what was missed is done once"
     assert await scheduler.run_due() == []
     now = datetime.now(UTC)

@@ -130,14 +130,14 @@ async def test_one_document_that_is_refused_holds_up_no_other_and_is_told(mirror
     there = await mirror.there("page")
     assert there[first + 1]["title"] == "Coffee"
     assert there[first]["title"] == "Tea 0"
-    refused = await mirror.conn.fetchrow("SELECT kind, id, reason FROM search_refused")
+    refused = await mirror.conn.fetchrow("SELECT kind, id, reason FROM search_rejected")
     assert (refused["kind"], refused["id"]) == ("page", first)
     assert "not this one" in refused["reason"]
     assert await mirror.waiting() == 0
     await mirror.rewrite(first, "Antidote")
     await mirror.tend()
     assert await mirror.agrees()
-    assert await mirror.conn.fetchval("SELECT count(*) FROM search_refused") == 0
+    assert await mirror.conn.fetchval("SELECT count(*) FROM search_rejected") == 0
     await mirror.server.tell("PUT", f"/{mirror.names.searched('page')}/_settings", {"index.default_pipeline": "_none"})
     await mirror.server.tell("DELETE", f"/_ingest/pipeline/{mirror.names.prefix}picky")
 
@@ -149,7 +149,7 @@ async def test_an_index_that_takes_nothing_for_now_makes_no_document_guilty(mirr
     await mirror.rewrite(await first_page(mirror), "Coffee")
     assert (await mirror.tend()).is_busy
     assert await mirror.waiting() >= 1
-    assert await mirror.conn.fetchval("SELECT count(*) FROM search_refused") == 0
+    assert await mirror.conn.fetchval("SELECT count(*) FROM search_rejected") == 0
     await mirror.server.tell("PUT", settings, {"index.blocks.write": False})
     await mirror.tend()
     assert await mirror.agrees()
@@ -184,7 +184,7 @@ async def test_a_document_too_large_for_one_request_is_set_aside_and_the_rest_is
     await mirror.rewrite(first + 1, "Coffee")
     await mirror.rewrite(first + 2, "Cocoa")
     await mirror.tend()
-    assert [row["id"] for row in await mirror.conn.fetch("SELECT id FROM search_refused")] == [first]
+    assert [row["id"] for row in await mirror.conn.fetch("SELECT id FROM search_rejected")] == [first]
     assert {(await mirror.there("page"))[first + place]["title"] for place in (1, 2)} == {"Coffee", "Cocoa"}
 
 

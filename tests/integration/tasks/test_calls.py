@@ -105,7 +105,7 @@ async def test_a_visit_under_way_is_put_down_when_its_answer_comes(database: Dat
     row = await row_of(stage, task)
     assert (row["status"], row["retry_count"], len(row["earlier_requests"])) == ("completed", 0, 1)
     assert await stage.broken_promises() == {}
-    assert await stage.fetch("SELECT FROM task_calls") == []
+    assert await stage.fetch("SELECT FROM task_signals") == []
 
 
 async def test_a_visit_that_is_cancelled_under_way_leaves_no_trace_of_its_answer(database: Database) -> None:
@@ -129,7 +129,7 @@ async def test_a_visit_that_is_cancelled_under_way_leaves_no_trace_of_its_answer
         rows = await stage.fetch("SELECT status::text, frontier_size, claimed_by FROM domains")
         assert [tuple(row) for row in rows] == [("exhausted", 0, None)]
     assert await stage.broken_promises() == {}
-    assert await stage.fetch("SELECT FROM task_calls") == []
+    assert await stage.fetch("SELECT FROM task_signals") == []
 
 
 async def test_a_task_that_is_restarted_by_force_under_way_is_visited_by_the_new_one(database: Database) -> None:
@@ -286,4 +286,4 @@ async def test_random_orders_during_a_crawl_break_nothing(database: Database) ->
         blocked = await stage.urls("status = 'blocked'")
         known = await stage.urls("true")
         assert await stage.urls("status = 'fetched'") == known - blocked
-    assert await stage.fetch("SELECT FROM task_calls") == []
+    assert await stage.fetch("SELECT FROM task_signals") == []

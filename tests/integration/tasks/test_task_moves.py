@@ -12,7 +12,7 @@ OUTCOMES = {TaskStatus.COMPLETED: "success", TaskStatus.FAILED: "failed", TaskSt
 
 
 async def test_both_tables_are_the_same(conn: asyncpg.Connection) -> None:
-    rows = await conn.fetch("SELECT from_status::text, to_status::text FROM task_moves")
+    rows = await conn.fetch("SELECT from_status::text, to_status::text FROM task_transitions")
     assert {tuple(row) for row in rows} == {(now, then) for now, after in MOVES.items() for then in after}
 
 
@@ -21,7 +21,7 @@ async def test_the_database_knows_every_state_and_leads_to_no_other(conn: asyncp
     labels = set(await conn.fetchval("SELECT enum_range(NULL::task_status)::text[]"))
     assert labels == {*TaskStatus, *OLD}
     assert not await conn.fetch(
-        "SELECT FROM task_moves WHERE to_status::text = ANY ($1) OR from_status::text = ANY ($1)", OLD
+        "SELECT FROM task_transitions WHERE to_status::text = ANY ($1) OR from_status::text = ANY ($1)", OLD
     )
 
 

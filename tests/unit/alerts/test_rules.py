@@ -136,14 +136,14 @@ def test_a_disk_is_low_by_share_or_by_bytes(free: int, total: int, level: Level 
     assert levels(RuleInput(disks=[Disk("/data", free, total)])).get(("disk_low", "/data")) == level
 
 
-def test_a_duty_is_late_after_three_periods_and_five_minutes() -> None:
-    duties = [
+def test_a_job_is_late_after_three_periods_and_five_minutes() -> None:
+    jobs = [
         JobStatus("slow", 3600, 3 * 3600 + 1, None),
         JobStatus("on_time", 3600, 3600, None),
         JobStatus("quick", 1, 299, None),
         JobStatus("broken", 60, -5, "ValueError: no"),
     ]
-    assert levels(RuleInput(duties=duties)) == {("duty_late", "slow"): Level.BAD, ("duty_failing", "broken"): Level.BAD}
+    assert levels(RuleInput(jobs=jobs)) == {("job_late", "slow"): Level.BAD, ("job_failing", "broken"): Level.BAD}
 
 
 def test_dead_letters_are_told_apart() -> None:
@@ -152,7 +152,7 @@ def test_dead_letters_are_told_apart() -> None:
 
 def test_documents_that_cannot_be_found_are_told_with_the_reason() -> None:
     (found,) = evaluate_rules(RuleInput(unsearchable=2, refusal="mapper_parsing_exception: too long."))
-    assert (found.rule, found.level, found.value) == ("search_refused", Level.BAD, 2)
+    assert (found.rule, found.level, found.value) == ("search_rejected", Level.BAD, 2)
     assert found.message == (
         "The search server would not take 2 documents; the last: mapper_parsing_exception: too long."
     )

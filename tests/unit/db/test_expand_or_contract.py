@@ -32,7 +32,7 @@ def test_every_migration_that_takes_something_away_says_so() -> None:
         "ALTER TABLE pages ADD COLUMN mood text NOT NULL;",
         "ALTER TABLE pages ALTER COLUMN url SET NOT NULL;",
         "CREATE UNIQUE INDEX one ON pages (url);",
-        "DROP TABLE page_era; UPDATE schema_window SET oldest = '0019';",
+        "DROP TABLE page_cache_namespace; UPDATE schema_window SET oldest = '0019';",
     ],
 )
 def test_it_would_be_noticed(sql: str) -> None:

@@ -46,7 +46,7 @@ def a_snapshot(**more: Any) -> Snapshot:
         "recent": [Number("visits", "success", 90)],
         "recent_s": 90.0,
         "lately": [Number("visits", "success", 3), Number("visits", "failed", 1)],
-        "duties": [JobTimes("score", 3600, 12.0, False, -5.0), JobTimes("broken", 60, 5.0, True, 100.0)],
+        "jobs": [JobTimes("score", 3600, 12.0, False, -5.0), JobTimes("broken", 60, 5.0, True, 100.0)],
         "domains": [
             {
                 "name": 'a"b\\c\n.example',
@@ -112,12 +112,12 @@ def test_buckets_hold_all_that_was_smaller() -> None:
     assert value(snapshot, "crawler_batch_pages_count") == 1
 
 
-def test_a_duty_that_failed_has_no_age_of_success() -> None:
+def test_a_job_that_failed_has_no_age_of_success() -> None:
     found = read(a_snapshot())
-    assert found["crawler_duty_age_seconds", frozenset({("duty", "score")})] == 12
-    assert ("crawler_duty_age_seconds", frozenset({("duty", "broken")})) not in found
-    assert found["crawler_duty_failed", frozenset({("duty", "broken")})] == 1
-    assert found["crawler_duty_late_seconds", frozenset({("duty", "score")})] == 0
+    assert found["crawler_job_age_seconds", frozenset({("job", "score")})] == 12
+    assert ("crawler_job_age_seconds", frozenset({("job", "broken")})) not in found
+    assert found["crawler_job_failed", frozenset({("job", "broken")})] == 1
+    assert found["crawler_job_late_seconds", frozenset({("job", "score")})] == 0
 
 
 def test_without_the_database_it_says_so_and_nothing_it_does_not_know() -> None:

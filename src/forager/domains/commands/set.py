@@ -238,7 +238,7 @@ def _edges(window: Given | None) -> dict[str, Given | None]:
 
 
 def _queue_images(settings: "Settings", name: str) -> int:
-    """What was found before it was wanted; a duty does what a kill leaves of it."""
+    """What was found before it was wanted; a job does what a kill leaves of it."""
     import asyncio
 
     from forager.images.service import queue_wanted

@@ -53,7 +53,7 @@ class Snapshot:
     recent: Sequence[Number] = ()
     recent_s: float = RATE_S
     lately: Sequence[Number] = ()
-    duties: Sequence[JobTimes] = ()
+    jobs: Sequence[JobTimes] = ()
     domains: Sequence[Mapping[str, Any]] = ()
     took_s: float = 0.0
     pool: Mapping[str, float] = field(default_factory=dict)
@@ -135,7 +135,7 @@ async def read_snapshot(conn: Connection, *, dead_after_s: float, stall_s: float
         recent=recent,
         recent_s=recent_s,
         lately=lately,
-        duties=await series.list_job_times(conn),
+        jobs=await series.list_job_times(conn),
         domains=await series.list_top_domains(conn, limit=TOP_DOMAINS),
     )
 
@@ -170,7 +170,7 @@ def families(snapshot: Snapshot | None) -> Iterator[Metric]:
         yield from _counters(snapshot.totals)
         yield from _histograms(snapshot.totals)
         yield from _gauges(snapshot)
-        yield from _build_jobs(snapshot.duties)
+        yield from _build_jobs(snapshot.jobs)
         yield from _domains(snapshot.domains)
 
 
@@ -270,14 +270,14 @@ def _gauges(snapshot: Snapshot) -> Iterator[Metric]:
     yield _gauge("crawler_scrape_seconds", "How long it took to read all this.", snapshot.took_s)
 
 
-def _build_jobs(duties: Sequence[JobTimes]) -> Iterator[Metric]:
-    ages = GaugeMetricFamily("crawler_duty_age_seconds", "Since a duty was last done well.", labels=["duty"])
-    done = {duty.name: duty.age_s for duty in duties if duty.age_s is not None and not duty.has_failed}
+def _build_jobs(jobs: Sequence[JobTimes]) -> Iterator[Metric]:
+    ages = GaugeMetricFamily("crawler_job_age_seconds", "Since a job was last done well.", labels=["job"])
+    done = {job.name: job.age_s for job in jobs if job.age_s is not None and not job.has_failed}
     yield _add_values(ages, done)
-    failed = GaugeMetricFamily("crawler_duty_failed", "1 where a duty failed the last time.", labels=["duty"])
-    yield _add_values(failed, {duty.name: float(duty.has_failed) for duty in duties})
-    late = GaugeMetricFamily("crawler_duty_late_seconds", "For how long a duty has been due.", labels=["duty"])
-    yield _add_values(late, {duty.name: max(0.0, duty.late_s) for duty in duties})
+    failed = GaugeMetricFamily("crawler_job_failed", "1 where a job failed the last time.", labels=["job"])
+    yield _add_values(failed, {job.name: float(job.has_failed) for job in jobs})
+    late = GaugeMetricFamily("crawler_job_late_seconds", "For how long a job has been due.", labels=["job"])
+    yield _add_values(late, {job.name: max(0.0, job.late_s) for job in jobs})
 
 
 def _domains(domains: Sequence[Mapping[str, Any]]) -> Iterator[Metric]:
