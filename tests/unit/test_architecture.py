@@ -34,6 +34,23 @@ def packages() -> set[str]:
     return folders | {path.stem for path in PACKAGE.glob("*.py") if path.name not in NO_PACKAGES}
 
 
+def test_every_step_of_a_page_exists() -> None:
+    """The table that follows one page names files and functions in them."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.partition("### One page, from the command to its row")[2].partition("\n\n`")[0]
+    steps = [row.split("|")[2] for row in table.splitlines() if re.match(r"\| \d+ \|", row)]
+    named = [step for cell in steps for step in re.findall(r"`([\w/]+\.py)`: ((?:`\w+`(?:, )?)+)", cell)]
+    missing = [
+        (file, name)
+        for file, names in named
+        for name in re.findall(r"`(\w+)`", names)
+        if not re.search(rf"^ *(?:async )?def {name}\(", (PACKAGE / file).read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert 10 <= len(steps) <= 20
+    assert len(named) >= len(steps)
+    assert missing == []
+
+
 def test_every_package_is_named_in_the_layers() -> None:
     assert packages() - layers_named() == set()
 

@@ -1,6 +1,6 @@
 """`forager why`: is this page or domain fetched now, when will it be, or why not? Gate by gate, from one snapshot.
 
-Asks the functions the crawl asks: `claim_conditions` in the database, the run's reach, the rules of robots.txt, the address
+Uses what the crawl uses: `claim_conditions` in the database, the scope of the run, the rules of robots.txt, the address
 guard. Changes nothing.
 """
 

@@ -1,5 +1,5 @@
-"""The gates of a domain, in words. Whether a gate of the claim is open is the database's answer (`claim_conditions`), never
-worked out again here; what is added are the run, the pace, the breaker, the streak and the priority.
+"""The checks of a domain, in words. Whether the claim would take it, `claim_conditions` in the database decides; it is
+never worked out again here; added are the run, the delay, the breaker, the failure streak and the priority.
 """
 
 from collections.abc import Mapping, Sequence

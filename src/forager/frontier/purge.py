@@ -1,6 +1,7 @@
 """Pages and history that an operator has deleted for good. One short function per statement of `purge.sql`.
 
-What counters are recounted from stays, in `archived_rows`; nothing else does. Opens no transactions: the floor above does.
+What counters are recounted from stays, in `archived_rows`; nothing else does. Opens no
+transactions: the caller does.
 """
 
 from collections.abc import Sequence
