@@ -13,8 +13,6 @@ from bench.compare import Part, compare
 from bench.figures import judge_comparison, judge_growth, judge_leases
 from bench.growth import measure_growth
 from bench.leases import measure_leases
-from bench.partitions import PAGES as DIVIDED_PAGES
-from bench.partitions import measure_partitions, show_partitions
 from bench.revisit import measure_revisits
 from bench.roster import ROSTER, Entrant
 from bench.search import PAGES, measure_search
@@ -29,7 +27,6 @@ from bench.workers import measure_workers, show_workers
 SITE_PAGES = {LIFELIKE: 200, PLAIN: 1000}
 QUICK_WORKERS = {"paced": (20, 4), "unpaced": (4, 50), "delay_s": 0.2}
 QUICK_SEARCH = 50_000
-QUICK_DIVIDED = 100_000
 
 
 @dataclass(slots=True)
@@ -117,11 +114,6 @@ def run_workers(arguments: argparse.Namespace, found: Found) -> str:
     return show_workers(many, is_markdown=arguments.markdown)
 
 
-def run_partitions(arguments: argparse.Namespace, found: Found) -> str:
-    found.measured["partitions"] = layouts = measure_partitions(QUICK_DIVIDED if arguments.quick else DIVIDED_PAGES)
-    return show_partitions(layouts, is_markdown=arguments.markdown)
-
-
 PARTS: Mapping[str, Callable[[argparse.Namespace, Found], str]] = {
     "compare": run_comparisons,
     "calibrate": run_calibration,
@@ -132,7 +124,6 @@ PARTS: Mapping[str, Callable[[argparse.Namespace, Found], str]] = {
     "search": run_search,
     "api": run_api,
     "workers": run_workers,
-    "partitions": run_partitions,
 }
-WHEN_NAMED = frozenset({"calibrate", "workers", "partitions"})
+WHEN_NAMED = frozenset({"calibrate", "workers"})
 """One needs saved pages, one takes an hour, one is about what Forager does not have: only who names them gets them."""

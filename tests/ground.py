@@ -14,7 +14,7 @@ from tests.conftest import _template as find_template
 from tests.conftest import _with_connection as with_connection
 
 from forager.db.database import Database
-from forager.frontier import store as frontier
+from forager.frontier import claim
 from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.frontier.models import Lease, Target
 from forager.runs.models import RunSpec
@@ -113,7 +113,7 @@ class Ground:
 
     async def targets(self, lease: Lease, worker: int, run: int, want: int = 100, **limits: Any) -> list[Target]:
         given = {"max_pages_per_domain": None, "max_depth": 10, "patterns": NO_PATTERNS} | limits
-        return await frontier.claim_tasks(self.conn, [(lease, want)], worker=worker, run=run, **given)
+        return await claim.claim_tasks(self.conn, [(lease, want)], worker=worker, run=run, **given)
 
     async def domain(self, domain: int) -> Any:
         return await self.conn.fetchrow("SELECT *, status::text FROM domains WHERE id = $1", domain)

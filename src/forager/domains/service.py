@@ -17,8 +17,7 @@ from forager.domains.settings import REVISITS, in_words, validate_changes
 from forager.domains.status import DomainStatus, can_transition
 from forager.errors import ConflictError, NotFoundError
 from forager.frontier import admin as pages
-from forager.frontier import revisits
-from forager.frontier import store as frontier
+from forager.frontier import claim, revisits
 from forager.images.models import ImagePolicy
 from forager.stats import store as stats
 from forager.urls.domain import origin_of
@@ -201,7 +200,7 @@ async def clear_networks(conn: Connection, name: str, *, by: str) -> Configured:
 
 async def release_tasks(conn: Connection, domain_id: int) -> None:
     """Tasks of a lease that was ended are free again and count for no limit."""
-    freed = await frontier.free_tasks(conn, [domain_id])
+    freed = await claim.free_tasks(conn, [domain_id])
     await domain_store.return_claims(conn, freed)
     for run, _, count in freed:
         await stats.return_pages(conn, run, count)

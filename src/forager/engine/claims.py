@@ -19,7 +19,7 @@ from forager.engine.config import ContentConfig, LeaseConfig, RunConfig
 from forager.engine.proxying import NoProxies, ProxyPool, ProxyPools
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.trap_detector import shut
-from forager.frontier import store as frontier
+from forager.frontier import claim
 from forager.frontier.models import Lease, Target
 from forager.links.scope import claim_depth, claim_patterns
 from forager.stats import store as stats
@@ -71,7 +71,7 @@ class Claims:
 
         async def once(conn: Connection) -> Claimed:
             await domains.wake_due(conn, self._run)
-            leases = await frontier.claim_domains(
+            leases = await claim.claim_domains(
                 conn,
                 worker=worker,
                 run=self._run,
@@ -101,7 +101,7 @@ class Claims:
         async def once(conn: Connection) -> set[int]:
             named = [(hint.domain_id, hint.version) for hint in hints]
             limit = self._spec.max_pages_per_domain
-            left = await frontier.still_claimable(conn, named, run=self._run, max_pages_per_domain=limit)
+            left = await claim.still_claimable(conn, named, run=self._run, max_pages_per_domain=limit)
             await delete_offers(conn, [hint for hint in hints if hint.domain_id not in left])
             return left
 
@@ -118,7 +118,7 @@ class Claims:
             granted = await stats.acquire_pages(conn, self._run, sum(want for _, want in wants))
             self.is_spent = granted == 0 and self._times_returned == before  # else it was asked too early to know
             wants = split_grant(wants, granted)
-        targets = await frontier.claim_tasks(
+        targets = await claim.claim_tasks(
             conn,
             wants,
             worker=worker,
@@ -176,7 +176,7 @@ class Claims:
 
 async def give_back(conn: Connection, domain_ids: Sequence[int]) -> bool:
     """Tasks of these domains that were taken and not visited are free again and count for no limit; False if none."""
-    freed = await frontier.free_tasks(conn, domain_ids)
+    freed = await claim.free_tasks(conn, domain_ids)
     await domains.return_claims(conn, freed)
     for run, _, pages in freed:
         await stats.return_pages(conn, run, pages)

@@ -6,7 +6,7 @@ from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.engine.claims import give_back
 from forager.engine.crash_marker import pop_crash_marker
-from forager.frontier import store as frontier
+from forager.frontier import store
 from forager.observe import log
 from forager.stats import store as stats
 from forager.stats.processes import get_host_key, is_alive
@@ -23,7 +23,7 @@ async def recover(conn: Connection, *, dead_after_s: float, delay_s: float, note
     if dead:
         await stats.mark_workers_dead(conn, [worker for worker, _, _ in dead])
         pages = [page for _, pid, began in dead if notes and (page := pop_crash_marker(notes, pid, began))]
-        await frontier.note_crashes(conn, pages)
+        await store.note_crashes(conn, pages)
         log().info("workers buried", action="worker.buried", workers=[worker for worker, _, _ in dead], pages=pages)
     await _mark_dead(conn, dead_after_s)
     freed = await free_lost(conn, dead_after_s=dead_after_s, delay_s=delay_s)

@@ -28,8 +28,7 @@ from forager.engine.transaction_retry import in_transaction
 from forager.engine.trap_detector import TrapDetector
 from forager.errors import ErrorSource
 from forager.frontier import cache_namespace as eras
-from forager.frontier import store as frontier
-from forager.frontier import tasks
+from forager.frontier import store, tasks
 from forager.frontier.cache_warm_up import CacheWarmup
 from forager.frontier.details import record_details
 from forager.frontier.enqueue import EnqueueResult, enqueue, merge_cached, sort_known
@@ -185,7 +184,7 @@ class Writer:
         portions = self._catching_up.note(found)
         if not portions:
             return
-        came = await in_transaction(self._database, lambda conn: frontier.next_pages(conn, portions))
+        came = await in_transaction(self._database, lambda conn: store.next_pages(conn, portions))
         for portion, entries in zip(portions, came, strict=True):
             self._catching_up.add_loaded(portion, entries)
             self._known.add_entries(entries)
@@ -196,7 +195,7 @@ class Writer:
         await domain_images.count_converted(conn, await make_pages(conn, page_ids))
 
     async def _update_depths(self, conn: Connection, nearer: dict[int, int]) -> None:
-        woken = await frontier.update_depths(conn, nearer)
+        woken = await store.update_depths(conn, nearer)
         if woken:
             await domains.wake(conn, sorted(woken))
 
@@ -234,7 +233,7 @@ class Writer:
         ours = [outcome for outcome in outcomes if outcome.target.token in held]
         if len(ours) < len(outcomes):
             log().warning("late results refused", action="record.refused", pages=len(outcomes) - len(ours))
-        closed = await frontier.close_tasks(conn, ours) if ours else set()
+        closed = await store.close_tasks(conn, ours) if ours else set()
         if len(closed) < len(ours):
             closed |= await self._close_paused(conn, [o for o in ours if o.target.task_id not in closed])
         done = [outcome for outcome in ours if outcome.target.task_id in closed]
@@ -253,7 +252,7 @@ class Writer:
         """Visits that were finished when somebody paused them are kept; what was cancelled stays so."""
         up = await tasks.resume_finished(conn, self._queues.worker_id, [outcome.target.task_id for outcome in finished])
         ours = [outcome for outcome in finished if outcome.target.task_id in up]
-        return await frontier.close_tasks(conn, ours) if ours else set()
+        return await store.close_tasks(conn, ours) if ours else set()
 
     def _revisits(self, done: Sequence[Outcome]) -> dict[int, float]:
         """Task → seconds until its page is visited again, for pages that recur."""
@@ -271,10 +270,10 @@ class Writer:
         page_ids = draft.learned.page_ids
         read = [outcome for outcome in done if outcome.reading is not None]
         keywords = [keywords_of(outcome.reading) for outcome in read if outcome.reading]
-        depths = await frontier.save_signals(conn, list(zip(read, keywords, strict=True)), CONFIGS, self._lexemes)
+        depths = await store.save_signals(conn, list(zip(read, keywords, strict=True)), CONFIGS, self._lexemes)
         await record_details(conn, read)
         states = [(o, _page_status(o, again)) for o in done if o.reading is None and not keeps_state(o)]
-        depths |= await frontier.record_states(conn, [state for state in states if not state[0].target.is_image])
+        depths |= await store.record_states(conn, [state for state in states if not state[0].target.is_image])
         self._depths = depths
         await record_images(conn, [state for state in states if state[0].target.is_image])
         with_links = [
@@ -284,19 +283,19 @@ class Writer:
             await self._record_links(conn, with_links, page_ids)
         for part in draft.parts:
             await part.record_after_pages(conn, done, page_ids)
-        await frontier.add_retries(conn, [outcome for outcome in done if outcome.retry_in_s is not None])
-        await frontier.add_revisits(conn, again)
-        await frontier.add_errors(conn, done)
+        await store.add_retries(conn, [outcome for outcome in done if outcome.retry_in_s is not None])
+        await store.add_revisits(conn, again)
+        await store.add_errors(conn, done)
 
     async def _record_links(self, conn: Connection, outcomes: Sequence[Outcome], page_ids: dict[bytes, int]) -> None:
         """What a lease says spares the work; the database has the last word, as an operator may have spoken since."""
         silent = {o.target.domain_id for o in outcomes if not self._stores_links(o.target.domain_id)}
         if silent:
             silent = await domains.without_links(conn, silent)
-            await frontier.delete_links(conn, [o.target.page_id for o in outcomes if o.target.domain_id in silent])
+            await store.delete_links(conn, [o.target.page_id for o in outcomes if o.target.domain_id in silent])
         stored = [outcome for outcome in outcomes if outcome.target.domain_id not in silent]
         if stored:
-            await frontier.replace_links(conn, stored, page_ids)
+            await store.replace_links(conn, stored, page_ids)
 
     def _stores_links(self, domain_id: int) -> bool:
         queue = self._queues.get(domain_id)

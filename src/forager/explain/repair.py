@@ -22,7 +22,7 @@ from forager.explain import rebuild as repair
 from forager.explain.check import MOVES_LISTED, TASK_MOVES_LISTED, Finding
 from forager.explain.deep_check import Deep
 from forager.explain.repair_table import REPAIRS, Kind
-from forager.frontier import store as frontier
+from forager.frontier.store import SQL as FRONTIER
 from forager.parsing.keywords import CONFIGS
 from forager.search import index
 from forager.storage.location import Location
@@ -206,7 +206,7 @@ async def _reduce_depths(work: _Work) -> int:
     async with work.pool.acquire() as conn, conn.transaction():
         while rows := await conn.fetch(SQL["deep_pages"]):
             lowered = await conn.fetch(
-                frontier.SQL["update_depths"], [row["id"] for row in rows], [row["depth"] for row in rows]
+                FRONTIER["update_depths"], [row["id"] for row in rows], [row["depth"] for row in rows]
             )
             changed += len(lowered)
             if not lowered:

@@ -26,7 +26,7 @@ from forager.engine.writer import Writer
 from forager.errors import DecodeError, ParserCrashError, StoreError, UsageError
 from forager.fetch.models import Fetched
 from forager.frontier import replay as reread
-from forager.frontier import store as frontier
+from forager.frontier import store
 from forager.frontier.details import record_details
 from forager.frontier.models import Outcome, OutcomeKind, Target
 from forager.images import store as images
@@ -162,7 +162,7 @@ async def _record_crash(forager: "Forager", taken: Replay) -> None:
     """The page that killed the process before us is read apart from now on."""
     page = pop_crash_marker(forager.settings.home / FOLDER, *taken.died_reading) if taken.died_reading else None
     if page is not None:
-        await in_transaction(forager.database, lambda conn: frontier.note_crashes(conn, [page]))
+        await in_transaction(forager.database, lambda conn: store.note_crashes(conn, [page]))
 
 
 class _ReplayRun:
@@ -345,12 +345,12 @@ class _ReplayRun:
         readings = {o.target.page_id: o.reading for o in outcomes if o.reading is not None}
         await reread.renew_languages(conn, {page: reading.language for page, reading in readings.items()})
         keywords = [keywords_of(reading) for reading in readings.values()]
-        await frontier.save_signals(conn, list(zip(outcomes, keywords, strict=True)), CONFIGS)
+        await store.save_signals(conn, list(zip(outcomes, keywords, strict=True)), CONFIGS)
         await record_details(conn, outcomes)
         await reread.finish_replayed(
             conn, [(again.row["page_id"], again.row["fetched_at"], again.row["status"]) for again in ours]
         )
-        await frontier.replace_links(conn, outcomes, page_ids)
+        await store.replace_links(conn, outcomes, page_ids)
         await products.store(conn, [sight for again in ours for sight in _list_products(again, page_ids)])
         await index.index_named(conn, list(readings), CONFIGS)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from forager.db.types import Connection
 from forager.domains import store as domains
-from forager.frontier import store as frontier
+from forager.frontier import store
 from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.links.models import Discovery
 from forager.runs.models import RunSpec, Scope
@@ -47,7 +47,7 @@ async def allow_networks(conn: Connection, spec: RunSpec, names: Iterable[str], 
     if not spec.allow_networks:
         return
     ids = await domains.allow_networks(conn, sorted(set(names)), spec.allow_networks)
-    await domains.update_requeue_counts(conn, await frontier.requeue_rejected(conn, ids, by=by))
+    await domains.update_requeue_counts(conn, await store.requeue_rejected(conn, ids, by=by))
 
 
 async def prepare_run(conn: Connection, spec: RunSpec, named: tuple[str, ...], *, by: str) -> int:
@@ -96,11 +96,11 @@ async def add_seeds(conn: Connection, seeds: tuple[str, ...], *, run: int, by: s
     await enqueue(conn, learned, {link.key: link for link in links}, find_or_add, are_seeds=True)
     await domains.count_discovered(conn, learned.new, run=run)
     pages = list(learned.page_ids.values())
-    await frontier.mark_seeds(conn, pages)
-    await frontier.run_tasks_now(conn, pages)
-    await domains.update_requeue_counts(conn, await frontier.requeue_pages(conn, pages, by=by))
+    await store.mark_seeds(conn, pages)
+    await store.run_tasks_now(conn, pages)
+    await domains.update_requeue_counts(conn, await store.requeue_pages(conn, pages, by=by))
     if learned.nearer:
-        await frontier.update_depths(conn, learned.nearer)
+        await store.update_depths(conn, learned.nearer)
     await domains.wake_unreachable(conn, sorted({link.domain for link in links}))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from forager.db.types import Connection
 from forager.domains import store as domains
-from forager.frontier import store as frontier
+from forager.frontier import store
 from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.seeds.found import Seed
 from forager.seeds.load import SeedResult, add_seed_list, sort_seeds
@@ -33,7 +33,7 @@ async def preview_urls(conn: Connection, urls: Sequence[Seed]) -> SeedResult:
     links, seeded = sort_seeds(urls)
     found = await domains.find_domains(conn, seeded)
     keys = [(found[link.domain], key) for key, link in links.items() if link.domain in found]
-    known = [await frontier.find_pages(conn, keys[start : start + PIECE]) for start in range(0, len(keys), PIECE)]
+    known = [await store.find_pages(conn, keys[start : start + PIECE]) for start in range(0, len(keys), PIECE)]
     return SeedResult(len(seeded) - len(found), len(links) - sum(map(len, known)), tuple(found))
 
 

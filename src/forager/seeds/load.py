@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.domains.store import Seeded
-from forager.frontier import store as frontier
+from forager.frontier import store
 from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.links.models import Discovery
 from forager.seeds.found import Seed
@@ -62,8 +62,8 @@ async def add_seed_list(
 
 async def _mark_as_seeds(conn: Connection, learned: EnqueueResult) -> None:
     """Pages known before become seeds: first of their domain, and nothing is far from them."""
-    await frontier.mark_seeds(conn, list(learned.page_ids.values()))
-    if learned.nearer and (nearer := await frontier.update_depths(conn, learned.nearer)):
+    await store.mark_seeds(conn, list(learned.page_ids.values()))
+    if learned.nearer and (nearer := await store.update_depths(conn, learned.nearer)):
         await domains.wake(conn, nearer)
 
 

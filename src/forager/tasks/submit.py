@@ -13,7 +13,7 @@ from forager.db.types import Connection
 from forager.domains import store as domain_store
 from forager.domains import tasks as domains
 from forager.errors import AddressBlockedError, BadUrlError, ConflictError, NotFoundError, UsageError
-from forager.frontier import store as pages
+from forager.frontier import store
 from forager.frontier import tasks as frontier
 from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.frontier.task_status import TaskStatus
@@ -171,7 +171,7 @@ async def _enqueue(conn: Connection, urls: Sequence[str]) -> dict[str, int]:
     await enqueue(conn, learned, {link.key: link for link in links.values()}, find_or_add, are_seeds=True)
     await domains.hold(conn, await _domains_of(conn, list(learned.page_ids.values())))
     await domain_store.count_discovered(conn, learned.new, run=None)
-    if learned.nearer and (nearer := await pages.update_depths(conn, learned.nearer)):
+    if learned.nearer and (nearer := await store.update_depths(conn, learned.nearer)):
         await domain_store.wake(conn, sorted(nearer))
     return {url: learned.page_ids[link.key] for url, link in links.items()}
 

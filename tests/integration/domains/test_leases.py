@@ -8,7 +8,7 @@ from tests.ground import NO_PATTERNS, Ground
 from forager.domains import store as domains
 from forager.domains.admin import reset_breaker
 from forager.domains.store import Keeping, Release, RequestState, RobotsCopy, Visits
-from forager.frontier import store as frontier
+from forager.frontier import claim
 from forager.frontier.models import Lease
 
 pytestmark = pytest.mark.both_servers
@@ -143,7 +143,7 @@ async def test_pace_and_breaker_are_handed_over(ground: Ground, standing: Reques
         await domains.release(ground.conn, [release], max_depth=9, patterns=NO_PATTERNS, keeping=Keeping())
     run = await ground.conn.fetchval("SELECT run_id FROM domains")
     successor = await ground.a_worker(run)
-    (heir,) = await frontier.claim_domains(
+    (heir,) = await claim.claim_domains(
         ground.conn, worker=successor, run=run, limit=1, lease_s=60, workers=1, max_pages_per_domain=None
     )
     assert (heir.pace_extra_s, heir.response_s) == (standing.extra_s, standing.response_s)

@@ -11,7 +11,7 @@ from forager.domains.admin import move
 from forager.domains.status import DomainStatus
 from forager.errors import NotFoundError, UsageError
 from forager.explain.check import check
-from forager.frontier import store as frontier
+from forager.frontier import claim
 from forager.pages import service as page_service
 
 DAY_S = 86_400.0
@@ -306,7 +306,7 @@ async def test_a_block_ends_the_lease_and_refuses_its_late_results(sound: Any) -
 async def test_a_blocked_domain_can_be_reset_and_goes_on(sound: Any) -> None:
     await do(sound, domain_admin.block, SHOP, **BY)
     await do(sound, domain_admin.reset, SHOP, **BY)
-    leased = await frontier.claim_domains(
+    leased = await claim.claim_domains(
         sound.conn, worker=sound.worker, run=sound.run, limit=9, lease_s=60, workers=1, max_pages_per_domain=None
     )
     assert [held.domain for held in leased] == [SHOP]

@@ -7,7 +7,7 @@ from tests.writers import open_writer
 
 from forager.db.database import Database
 from forager.engine.writer import Writer
-from forager.frontier import store as frontier
+from forager.frontier import store
 from forager.frontier.cache_warm_up import KeyRange
 from forager.frontier.url_set import DEEPEST, SLOT
 from forager.urls.normalize import url_key
@@ -50,14 +50,14 @@ async def test_portions_are_in_order_and_leave_images_out(ground: Ground) -> Non
     keys, after = list[bytes](), b""
     while True:
         portions = [KeyRange(one, after, 20), KeyRange(two, b"", 20)]
-        entries, nothing = await frontier.next_pages(ground.conn, portions)
+        entries, nothing = await store.next_pages(ground.conn, portions)
         assert nothing == b""
         keys += [entries[at : at + 16] for at in range(0, len(entries), SLOT)]
         if len(entries) < 20 * SLOT:
             break
         after = keys[-1]
     assert keys == sorted(url_key(f"http://a.example/{number}") for number in range(1, 51))
-    (entries, _) = await frontier.next_pages(ground.conn, [KeyRange(one, b"", 99), KeyRange(two, b"", 9)])
+    (entries, _) = await store.next_pages(ground.conn, [KeyRange(one, b"", 99), KeyRange(two, b"", 9)])
     deep = await ground.conn.fetchrow("SELECT id, url_hash FROM pages WHERE depth = 2000")
     at = entries.index(deep["url_hash"])
     assert int.from_bytes(entries[at + 16 : at + SLOT], "big") == deep["id"] << 10 | DEEPEST

@@ -8,7 +8,7 @@ from tests.ground import Ground
 from tests.writers import open_writer
 
 from forager.db.database import Database
-from forager.frontier import store as frontier
+from forager.frontier import claim
 
 URLS = ("http://a.example/2", "http://a.example/new", "http://b.example/")
 
@@ -22,7 +22,7 @@ async def test_links_are_stored_as_the_database_says(
     worker = await ground.a_worker(run)
     domain = await ground.a_domain(run=run, pages=2, stores_links=lease_says)
     lease = (
-        await frontier.claim_domains(
+        await claim.claim_domains(
             ground.conn, worker=worker, run=run, limit=9, lease_s=60.0, workers=1, max_pages_per_domain=None
         )
     )[0]

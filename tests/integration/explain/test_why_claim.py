@@ -13,7 +13,7 @@ from tests.integration.world import World
 from forager import clock
 from forager.domains import store as domains
 from forager.explain.why import explain
-from forager.frontier import store as frontier
+from forager.frontier import claim
 from forager.stats import store as stats
 
 CLAIM = ("state", "cooldown", "switch", "window", "budget", "lease", "frontier")
@@ -93,7 +93,7 @@ async def is_claimed(world: World, run_limit: int | None) -> bool:
     try:
         await domains.wake_due(world.conn, world.run)
         another = await stats.add_worker(world.conn, world.run, host="elsewhere", pid=1, pid_started=0)
-        leases = await frontier.claim_domains(
+        leases = await claim.claim_domains(
             world.conn,
             worker=another,
             run=world.run,
@@ -183,7 +183,7 @@ async def claim_one_by_one(world: World) -> list[str]:
         )
         lease = a_lease(world.domains[NAME], version)
         claimed: list[str] = []
-        while targets := await frontier.claim_tasks(
+        while targets := await claim.claim_tasks(
             world.conn,
             [(lease, 1)],
             worker=world.worker,

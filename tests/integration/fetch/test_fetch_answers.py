@@ -231,7 +231,7 @@ async def test_many_large_bodies_share_a_bounded_room(client: Client, monkeypatc
         grow(connection, size)
         held.append(room._held_bytes)
 
-    monkeypatch.setattr(room, "grow", note)
+    monkeypatch.setattr(room, "update_size", note)
     monkeypatch.setattr(client, "_room", room)
     body = b"x" * 900_000
     async with serve(http(body)) as server:

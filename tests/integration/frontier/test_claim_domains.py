@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
-from forager.frontier import store as frontier
+from forager.frontier import claim as claims
 from forager.frontier.models import Lease
 
 pytestmark = pytest.mark.both_servers
@@ -26,7 +26,7 @@ NOT_CLAIMABLE: dict[str, dict[str, Any]] = {
 
 
 async def claim(conn: Any, worker: int, run: int, *, limit: int = 100, workers: int = 1) -> list[Lease]:
-    return await frontier.claim_domains(
+    return await claims.claim_domains(
         conn, worker=worker, run=run, limit=limit, lease_s=60.0, workers=workers, max_pages_per_domain=10
     )
 
@@ -133,7 +133,7 @@ async def test_a_worker_that_takes_nothing_has_no_share(ground: Ground, why: str
         await ground.a_domain(f"d{number}.example", run=run, pages=1)
     worker = await ground.a_worker(run, started_at=LONG_AGO)
     await ground.a_worker(run, started_at=LONG_AGO, **NO_SHARE[why])
-    leases = await frontier.claim_domains(
+    leases = await claims.claim_domains(
         ground.conn, worker=worker, run=run, limit=100, lease_s=60.0, workers=3, max_pages_per_domain=10, live_s=60.0
     )
     assert len(leases) == 10

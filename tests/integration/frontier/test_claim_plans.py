@@ -42,7 +42,7 @@ def hot(run: int) -> dict[str, Hot]:
             (WORKER, run, 50, 60.0, 1.0, None, ["", "eu"], 120.0, 30.0, list(range(1, 51)), [0] * 50),
             {"domains_claimable", "domains_held", "domains_pkey"},
         ),
-        "has_silent_workers": Hot(STATS["has_silent_workers"], (1800.0, 120.0, "here"), {"workers_running"}),
+        "has_stale_workers": Hot(STATS["has_stale_workers"], (1800.0, 120.0, "here"), {"workers_running"}),
         "next_ready": Hot(
             DOMAINS["next_ready"], (run, None, [""], 5.0, 60.0), {"domains_claimable", "domains_held", "domains_asleep"}
         ),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.ground import NO_PATTERNS, Ground
 
-from forager.frontier import store as frontier
+from forager.frontier import claim
 from forager.frontier.models import Lease
 
 pytestmark = pytest.mark.both_servers
@@ -140,7 +140,7 @@ async def test_several_domains_are_served_by_one_statement(desk: Desk) -> None:
     await pages(desk, a=1, b=2, c=3)
     other = await desk.ground.a_domain("b.example", run=desk.run, pages=2)
     lease = await desk.ground.a_lease(other, desk.worker)
-    targets = await frontier.claim_tasks(
+    targets = await claim.claim_tasks(
         desk.ground.conn,
         [(desk.lease, 2), (lease, 5)],
         worker=desk.worker,
@@ -155,8 +155,8 @@ async def test_several_domains_are_served_by_one_statement(desk: Desk) -> None:
 async def test_freed_tasks_can_be_claimed_again(desk: Desk) -> None:
     await pages(desk, a=1, b=2)
     await desk.claim()
-    assert await frontier.free_tasks(desk.ground.conn, [desk.domain]) == [(desk.run, desk.domain, 2)]
-    assert await frontier.free_tasks(desk.ground.conn, [desk.domain]) == []
+    assert await claim.free_tasks(desk.ground.conn, [desk.domain]) == [(desk.run, desk.domain, 2)]
+    assert await claim.free_tasks(desk.ground.conn, [desk.domain]) == []
     assert await desk.ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE status = 'pending'") == 2
     assert await desk.claim() == ["a", "b"]
     assert await desk.ground.conn.fetchval("SELECT count(*) FROM crawl_tasks") == 2

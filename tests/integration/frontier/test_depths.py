@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
-from forager.frontier import store as frontier
+from forager.frontier import store
 
 pytestmark = pytest.mark.both_servers
 
@@ -29,7 +29,7 @@ class Chain:
             await self.ground.link(self.ids[source], self.ids[target], rel)
 
     async def relax(self, **depths: int) -> set[int]:
-        return await frontier.update_depths(self.ground.conn, {self.ids[name]: depth for name, depth in depths.items()})
+        return await store.update_depths(self.ground.conn, {self.ids[name]: depth for name, depth in depths.items()})
 
     async def depths(self) -> dict[str, int]:
         rows = await self.ground.conn.fetch("SELECT id, depth FROM pages")
@@ -87,7 +87,7 @@ async def test_links_that_are_being_recorded_are_followed_too(chain: Chain, pool
         await under_way.start()
         await recording.execute("UPDATE pages SET status = 'fetched' WHERE id = $1", chain.ids["a"])
         await Ground(recording).link(chain.ids["a"], chain.ids["b"])
-        relaxed = asyncio.create_task(frontier.update_depths(relaxing, {chain.ids["a"]: 1}))
+        relaxed = asyncio.create_task(store.update_depths(relaxing, {chain.ids["a"]: 1}))
         await has_to_wait(chain.ground, relaxing.get_server_pid())
         await under_way.commit()
         assert await asyncio.wait_for(relaxed, 30) == {chain.domain}

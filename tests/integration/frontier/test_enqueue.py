@@ -9,7 +9,7 @@ from tests.builders import a_discovery
 from tests.ground import Ground, add_plainly
 
 from forager.db.pool import connect
-from forager.frontier import store as frontier
+from forager.frontier import store
 from forager.urls.normalize import url_key
 
 pytestmark = pytest.mark.both_servers
@@ -18,15 +18,15 @@ pytestmark = pytest.mark.both_servers
 async def test_learning_twice_adds_nothing_the_second_time(ground: Ground) -> None:
     domain = await ground.a_domain()
     pages = [(domain, a_discovery(f"http://a.example/{number}")) for number in range(3)]
-    assert len(await frontier.add_pages(ground.conn, pages)) == 3
-    assert await frontier.add_pages(ground.conn, pages) == []
+    assert len(await store.add_pages(ground.conn, pages)) == 3
+    assert await store.add_pages(ground.conn, pages) == []
     assert await ground.conn.fetchval("SELECT count(*) FROM pages") == 3
 
 
 async def test_a_learned_page_waits_with_its_depth_and_rank(ground: Ground) -> None:
     domain = await ground.a_domain()
     link = a_discovery("http://a.example/tag/x", 3, redirects=2)
-    ((page, _, key, depth),) = await frontier.add_pages(ground.conn, [(domain, link)])
+    ((page, _, key, depth),) = await store.add_pages(ground.conn, [(domain, link)])
     row = await ground.page(page)
     assert (row["status"], row["depth"], row["redirects"], row["priority"]) == ("discovered", 3, 2, 8)
     assert (bytes(key), depth) == (url_key(link.url), 3)
@@ -50,8 +50,8 @@ async def test_the_same_key_in_two_domains_is_two_pages(ground: Ground) -> None:
     """The key starts with the domain, so tables can be split by it."""
     one, two = await ground.a_domain("a.example"), await ground.a_domain("b.example")
     link = a_discovery("http://a.example/x")
-    assert len(await frontier.add_pages(ground.conn, [(one, link), (two, link)])) == 2
-    assert len(await frontier.find_pages(ground.conn, [(one, link.key)])) == 1
+    assert len(await store.add_pages(ground.conn, [(one, link), (two, link)])) == 2
+    assert len(await store.find_pages(ground.conn, [(one, link.key)])) == 1
 
 
 async def test_a_domain_that_has_pages_cannot_be_deleted(ground: Ground) -> None:
@@ -75,7 +75,7 @@ async def test_a_domain_is_not_deleted_while_its_pages_are_learned(ground: Groun
     learner = await connect(database_url, application="learner")
     transaction = learner.transaction()
     await transaction.start()
-    await frontier.add_pages(learner, [(domain, a_discovery("http://a.example/x"))])
+    await store.add_pages(learner, [(domain, a_discovery("http://a.example/x"))])
     deleting = asyncio.create_task(ground.conn.execute("DELETE FROM domains WHERE id = $1", domain))
     await waits_for_a_lock(learner)
     await transaction.commit()

@@ -66,14 +66,14 @@ HOT = {
     ),
     "find_pages": Hot(FRONTIER["find_pages"], ([1, 2], [KEY, KEY]), {"pages_domain_id_url_hash_key"}),
     "next_pages": Hot(FRONTIER["next_pages"], ([1, 2], [KEY, b""], [20, 20]), {"pages_domain_id_url_hash_key"}),
-    "relax_depths": Hot(FRONTIER["relax_depths"], ([1, 2], [0, 0]), {"pages_pkey", "page_link_lists_pkey"}),
+    "update_depths": Hot(FRONTIER["update_depths"], ([1, 2], [0, 0]), {"pages_pkey", "page_link_lists_pkey"}),
     "close_tasks": Hot(
         FRONTIER["close_tasks"],
         ([1], ["success"], [None], [200], [None], [None], [None], [1], [1], [None], [0], [None], [None], [None]),
         {"crawl_tasks_pkey"},
     ),
-    "record_readings": Hot(
-        FRONTIER["record_readings"],
+    "save_signals": Hot(
+        FRONTIER["save_signals"],
         (
             *([1], ["t"], ["d"], ["en"], [KEY], ["x"], [1], [None], [None], [""], [""], [""], [None], [None], [None]),
             *([""], [None], [None], [None], [None], ["en"], ["english"], ["english"], [bytes(4)]),
@@ -81,7 +81,7 @@ HOT = {
         {"pages_pkey"},
     ),
     "record_states": Hot(FRONTIER["record_states"], ([1], ["gone"], [None], [None], [None]), {"pages_pkey"}),
-    "forget_links": Hot(FRONTIER["forget_links"], ([1, 2],), {"page_link_lists_pkey"}),
+    "delete_links": Hot(FRONTIER["delete_links"], ([1, 2],), {"page_link_lists_pkey"}),
     "add_revisits": Hot(FRONTIER["add_revisits"], ([1], [1.0]), {"crawl_tasks_pkey"}),
     "add_retries": Hot(FRONTIER["add_retries"], ([1], [1.0]), {"crawl_tasks_pkey"}),
     "hold_leases": Hot(DOMAINS["hold_leases"], ([1, 2], [1, 1], WORKER), set()),

@@ -12,7 +12,7 @@ from tests.integration.frontier.test_plans import Hot
 
 from forager.db.database import Database
 from forager.domains import store as domains
-from forager.frontier import store as frontier
+from forager.frontier import claim as claims
 from forager.frontier.store import SQL as FRONTIER
 
 FILL = """
@@ -21,7 +21,7 @@ SELECT 'd' || n || $2 || '.example', '', '', 'active', now(), $1, $2, 1000 - n F
 
 
 async def claim(ground: Ground, worker: int, run: int, *labels: str, workers: int = 1, limit: int = 100) -> set[str]:
-    leases = await frontier.claim_domains(
+    leases = await claims.claim_domains(
         ground.conn,
         worker=worker,
         run=run,

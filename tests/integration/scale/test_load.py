@@ -63,11 +63,11 @@ async def test_a_batch_asks_as_much_as_we_reckon(
         await stage.work()
     length = defaultdict[str, list[int]](list)
     for said in talk:
-        for mark in ("close_tasks", "find_pages", "claim_domains", "claim_tasks", "hear_calls", "release"):
+        for mark in ("close_tasks", "find_pages", "claim_domains", "claim_tasks", "poll_signals", "release"):
             if mark in said:
                 length[mark].append(len(said))
     assert median(length["close_tasks"]) + median(length["find_pages"]) == BATCH_STATEMENTS
     assert median(length["claim_domains"]) + median(length["claim_tasks"]) == ROUND_STATEMENTS
-    assert median(length["hear_calls"]) == SECOND_STATEMENTS
+    assert median(length["poll_signals"]) == SECOND_STATEMENTS
     assert median(length["release"]) <= TURN_STATEMENTS
     assert len(length["claim_tasks"]) <= 2 * len(length["close_tasks"]) + 4

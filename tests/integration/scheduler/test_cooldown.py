@@ -9,7 +9,7 @@ from tests.integration.scheduler.stage import BLOCKED, PAST, UNREACHABLE, a_cont
 
 from forager.domains.jobs import cooldown
 from forager.domains.jobs.cooldown import CooldownJob
-from forager.frontier import store as frontier
+from forager.frontier import claim
 
 pytestmark = pytest.mark.both_servers
 
@@ -74,7 +74,7 @@ async def test_it_can_be_claimed_then(ground: Ground) -> None:
     await CooldownJob().run(a_context(ground.conn))
     run = await ground.conn.fetchval("SELECT max(id) FROM runs")
     worker = await ground.a_worker(run)
-    claimed = await frontier.claim_domains(
+    claimed = await claim.claim_domains(
         ground.conn, worker=worker, run=run, limit=10, lease_s=60.0, workers=1, max_pages_per_domain=None
     )
     assert [lease.domain_id for lease in claimed] == [domain]

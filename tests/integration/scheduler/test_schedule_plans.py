@@ -23,12 +23,14 @@ ANALYZE;
 """
 A_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 HOT = {
-    "hold_cooled": Hot(REST["hold_cooled"], (200,), {"domains_resting"}),
-    "find_rested": Hot(REST["find_rested"], (10_000, 86_400.0), {"domains_resting"}),
-    "wake_rested": Hot(REST["wake_rested"], ([1, 2], True), {"domains_pkey"}),
+    "lock_expired_cooldowns": Hot(REST["lock_expired_cooldowns"], (200,), {"domains_resting"}),
+    "find_due_exhausted": Hot(REST["find_due_exhausted"], (10_000, 86_400.0), {"domains_resting"}),
+    "wake_exhausted": Hot(REST["wake_exhausted"], ([1, 2], True), {"domains_pkey"}),
     "put_off": Hot(REST["put_off"], ([1, 2], 86_400.0), {"domains_pkey"}),
     "close_windows": Hot(REST["close_windows"], (1000,), set()),
-    "reopen_homes": Hot(AGAIN["reopen_homes"], ([1, 2], "schedule", 100), {"pages_domain_id_url_hash_key"}),
+    "requeue_start_pages": Hot(
+        AGAIN["requeue_start_pages"], ([1, 2], "schedule", 100), {"pages_domain_id_url_hash_key"}
+    ),
     "refresh_pages": Hot(AGAIN["refresh_pages"], ([1, 2], b"", 1000), {"pages_domain_id_url_hash_key"}),
     "sample_watches": Hot(AGAIN["sample_watches"], ([1, 2], 1000), {"pages_domain_id_url_hash_key"}),
     "roll_up": Hot(DAYS["roll_up"], (A_DAY, 0, 1000), {"crawl_tasks_completed"}),

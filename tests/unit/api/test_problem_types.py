@@ -39,7 +39,7 @@ def test_every_kind_of_error_has_a_problem_that_is_listed() -> None:
     assert {kind.problem for kind in kinds()} - PROBLEMS.keys() == set()
 
 
-@pytest.mark.parametrize("function", ["answer", "_later", "Refusal"])
+@pytest.mark.parametrize("function", ["build_response", "_later", "ApiError"])
 def test_what_the_api_answers_with_is_listed(function: str) -> None:
     words = [
         word.value

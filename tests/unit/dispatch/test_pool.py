@@ -48,10 +48,10 @@ def test_a_late_word_on_a_message_of_an_old_pool_settles_no_new_one(pools: tuple
     early = old.bring("crawl_queue")
     late = new.bring("crawl_queue")
     new.give(early, MessageReply.DONE)
-    new._settle()
+    new._process_pending()
     assert new.ran == []
     new.give(late, MessageReply.DONE)
-    new._settle()
+    new._process_pending()
     assert new.ran == [MessageReply.DONE]
 
 
@@ -68,5 +68,5 @@ def test_an_errand_is_done_before_what_follows_it(pools: tuple[Pool, Pool]) -> N
     seen: list[list[MessageReply]] = []
     pool.send(lambda: seen.append(list(pool.ran)))
     pool.give(key, MessageReply.LATER)
-    pool._settle()
+    pool._process_pending()
     assert (seen, pool.ran) == ([[]], [MessageReply.LATER])

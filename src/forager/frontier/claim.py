@@ -1,0 +1,120 @@
+"""Which domain and which page come next: leases the best domains to a worker, and makes tasks of their best pages."""
+
+from collections.abc import Sequence
+
+from forager.db import statements
+from forager.db.query import Query
+from forager.db.types import Connection
+from forager.frontier.models import Lease, Past, Target
+from forager.frontier.rows import (
+    ClaimedTask,
+    FreedTasks,
+)
+
+SQL = statements.load("forager.frontier", "claim.sql")
+
+CLAIM_DOMAINS = Query(SQL["claim_domains"], Lease)
+STILL_CLAIMABLE = Query(SQL["still_claimable"], int)
+FREE_TASKS = Query(SQL["free_tasks"], FreedTasks)
+CLAIM_TASKS = Query(SQL["claim_tasks"], ClaimedTask)
+
+
+START_S = 30.0
+"""For so long after the first worker of a run started, the announced number of workers is waited for: the one that is
+up first does not take the share of those that still start."""
+
+
+async def claim_domains(
+    conn: Connection,
+    *,
+    worker: int,
+    run: int,
+    limit: int,
+    lease_s: float,
+    workers: int,
+    max_pages_per_domain: int | None,
+    labels: Sequence[str] = (),
+    offered: Sequence[tuple[int, int]] | None = None,
+    live_s: float = 120.0,
+) -> list[Lease]:
+    """Leases domains that want no label, and those that want one of `labels`; where some are offered, by their ids and
+    the versions of their leases, only of these. Workers share that were heard from within `live_s`."""
+    start_s = min(live_s, START_S)
+    within = (worker, run, limit, lease_s, float(workers), max_pages_per_domain, ["", *labels], live_s, start_s)
+    return await CLAIM_DOMAINS.fetch(conn, *within, *((None, None) if offered is None else _columns(offered)))
+
+
+async def still_claimable(
+    conn: Connection, offered: Sequence[tuple[int, int]], *, run: int, max_pages_per_domain: int | None
+) -> set[int]:
+    """Of domains that were offered, those that another worker may claim now."""
+    return set(await STILL_CLAIMABLE.fetch(conn, *_columns(offered), run, max_pages_per_domain))
+
+
+def _columns(offered: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    return [domain for domain, _ in offered], [version for _, version in offered]
+
+
+async def free_tasks(conn: Connection, domain_ids: Sequence[int]) -> list[FreedTasks]:
+    """Returns what was given back."""
+    return await FREE_TASKS.fetch(conn, domain_ids)
+
+
+async def claim_tasks(
+    conn: Connection,
+    wants: Sequence[tuple[Lease, int]],
+    *,
+    worker: int,
+    run: int,
+    max_pages_per_domain: int | None,
+    max_depth: int,
+    patterns: tuple[list[str] | None, list[str] | None, list[str] | None],
+) -> list[Target]:
+    versions = {lease.domain_id: lease.version for lease, _ in wants}
+    tasks = await CLAIM_TASKS.fetch(
+        conn,
+        list(versions),
+        list(versions.values()),
+        [want for _, want in wants],
+        worker,
+        run,
+        max_pages_per_domain,
+        max_depth,
+        *patterns,
+    )
+    parsers = {lease.domain_id: lease.parser_name for lease, _ in wants}
+    return [_target(task, versions[task.domain_id], parsers[task.domain_id]) for task in tasks]
+
+
+def _target(task: ClaimedTask, version: int, parser: str) -> Target:
+    return Target(
+        task.task_id,
+        task.page_id,
+        task.domain_id,
+        version,
+        task.url,
+        task.depth,
+        task.redirects,
+        task.retry_count,
+        _past(task) if task.is_revisit else None,
+        task.revisit_every_s,
+        task.crashes,
+        task.is_image,
+        parser,
+        task.max_retries,
+        task.is_recurring,
+    )
+
+
+def _past(task: ClaimedTask) -> Past:
+    """Returns what the visit before left; a page that was visited has all of it."""
+    return Past(
+        task.etag,
+        task.last_modified,
+        task.content_hash,
+        task.comparisons or 0,
+        task.changes or 0,
+        task.watched_s or 0.0,
+        task.since_s or 0.0,
+        task.is_claimed,
+    )
