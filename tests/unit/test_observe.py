@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from forager import observe
+from forager import logs as observe
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from forager.alerts.rules import RULES, Finding, Rule
 from forager.alerts.store import BY_RULE, Key, Put, Row
 from forager.alerts.watch import Level, Move, Watch, step
 from forager.db.types import Connection
-from forager.observe import log
+from forager.logs import log
 
 
 @dataclass(frozen=True, slots=True)

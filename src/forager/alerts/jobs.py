@@ -8,7 +8,7 @@ from typing import NamedTuple
 from forager.alerts import store
 from forager.alerts.evaluate import look, say
 from forager.alerts.rules import Limits, RuleInput, evaluate_rules
-from forager.alerts.services import probe_services
+from forager.alerts.service_health import probe_services
 from forager.config.settings import Settings
 from forager.db.types import Connection
 from forager.errors import (

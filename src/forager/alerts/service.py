@@ -17,7 +17,7 @@ from forager.db.rows import RECORD
 from forager.db.types import Connection
 from forager.domains.lookup import suggestion
 from forager.errors import NotFoundError, UsageError
-from forager.observe import log
+from forager.logs import log
 from forager.politeness.guard import AddressGuard
 from forager.tasks.submit import read_webhook
 from forager.webhooks import store as webhooks

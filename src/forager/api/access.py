@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from forager.accounts.credentials import is_csrf_token
 from forager.accounts.errors import MustWaitError, TooManyLoginsError, WrongPasswordError
 from forager.accounts.identity import Identity, Role, Scope, anon_identity
-from forager.accounts.limiter import SharedCounter
+from forager.accounts.rate_limit import SharedCounter
 from forager.accounts.session_cache import SessionCache
 from forager.api.authentication import PROBED, SCRAPED, AuthBackend
 from forager.api.caller import SECURE_COOKIE, Site, site_of

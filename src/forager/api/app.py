@@ -25,7 +25,7 @@ from forager.config.settings import Settings
 from forager.engine.transaction_retry import AWAY
 from forager.explain.routes.check_runner import Checking
 from forager.export import routes as exports
-from forager.observe import log
+from forager.logs import log
 from forager.stats.routes.live import EventStream
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def document() -> dict[str, Any]:
 
 @contextlib.asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    from forager.alerts.services import Services
+    from forager.alerts.service_health import Services
     from forager.dispatch.factory import open_queue
     from forager.instance import open_forager
     from forager.runtime.shared_state import open_sharing

@@ -18,8 +18,8 @@ from forager.accounts import session_cache, store
 from forager.accounts.credentials import LONGEST, TOKEN_PREFIX, hash_of
 from forager.accounts.errors import MustWaitError
 from forager.accounts.identity import Identity, Role, Scope, anon_identity
-from forager.accounts.limiter import Limiter, SharedCounter
 from forager.accounts.passwords import Hasher
+from forager.accounts.rate_limit import Limiter, SharedCounter
 from forager.accounts.session_cache import NullCache, SessionCache
 from forager.accounts.sessions import Visitor
 from forager.api.caller import Caller, read_caller, read_networks

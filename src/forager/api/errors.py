@@ -38,7 +38,7 @@ from forager.errors import (
     StoreError,
     UsageError,
 )
-from forager.observe import log
+from forager.logs import log
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:forager:problem:"

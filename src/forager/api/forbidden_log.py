@@ -11,7 +11,7 @@ from forager.accounts import audit
 from forager.accounts.identity import Identity
 from forager.db.pool import STATEMENT_FAILED
 from forager.db.types import Pool
-from forager.observe import log
+from forager.logs import log
 
 EVERY_S = 60.0
 MOST_ROWS = 60

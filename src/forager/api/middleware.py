@@ -20,7 +20,7 @@ from forager.accounts.request_counter import WINDOW_S
 from forager.api import errors as problems
 from forager.api.authentication import QUOTAS, Quota
 from forager.api.caller import Network, find_unknown_host, is_tls_for_host, read_networks
-from forager.observe import log
+from forager.logs import log
 
 SAFE = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",

@@ -28,7 +28,7 @@ from forager.db.unfinished import Marker
 from forager.engine.recovery import free_lost
 from forager.errors import ConfigurationError, StoreError
 from forager.explain.check import PromiseResult, check
-from forager.observe import log
+from forager.logs import log
 from forager.retention import archive_file as cold_file
 from forager.retention.service import cold_folder
 from forager.scheduler.text import things

@@ -1,4 +1,4 @@
-"""Requests of the last minute, of all API processes, by subject and second: what `accounts/limiter.py` compares with.
+"""Requests of the last minute of all API processes, by subject and second, for `accounts/rate_limit.py`.
 
 Where Redis forgets, each process still knows what it knew; where it is away, the table in PostgreSQL is compared with.
 """

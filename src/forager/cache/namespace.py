@@ -11,7 +11,7 @@ from forager import clock
 from forager.db import statements
 from forager.db.pool import STATEMENT_FAILED
 from forager.db.types import Pool
-from forager.observe import log
+from forager.logs import log
 
 SQL = statements.load("forager.cache")
 LOOK_EVERY_S = 30.0

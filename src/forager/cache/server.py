@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from forager import clock
 from forager.errors import ConfigurationError
-from forager.observe import log
+from forager.logs import log
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

@@ -25,7 +25,7 @@ OURS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EI
 
 def begin(**flags: Any) -> "Settings":
     """Settings of this command, with its logs going to standard error at the chosen level. It is no longer root."""
-    from forager import observe
+    from forager import logs as observe
     from forager.cli.root import leave_root
     from forager.config.loader import find_home, load
 

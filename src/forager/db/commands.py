@@ -152,7 +152,7 @@ async def _note_move(dsn: str, action: str, before: str | None) -> str | None:
     from forager.accounts import audit
     from forager.db import schema
     from forager.db.pool import close, connect
-    from forager.observe import log
+    from forager.logs import log
 
     connection = await connect(dsn, application="forager db")
     try:

@@ -17,7 +17,7 @@ from forager.db.availability import Absence
 from forager.db.dsn import place_of
 from forager.db.pool import OLDEST_SERVER, close, close_pool, connect, open_pool
 from forager.errors import ConfigurationError
-from forager.observe import log
+from forager.logs import log
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from celery import bootsteps
 from celery.worker import state
 from celery.worker.consumer import Consumer as CelerysOwn
 
-from forager.observe import log
+from forager.logs import log
 
 AGAIN_S = 2.0
 DIAL_EVERY_S = 2.0

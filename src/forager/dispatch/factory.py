@@ -19,7 +19,7 @@ from forager.dispatch.inbox import HOLD_S, MessageInbox, MessageReply
 from forager.dispatch.message import ReplayHint
 from forager.dispatch.names import Names
 from forager.interpreter import python_module
-from forager.observe import log
+from forager.logs import log
 from forager.runs.models import RunSpec
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from enum import Enum
 
 from forager import clock
 from forager.dispatch.message import CrawlHint
-from forager.observe import log
+from forager.logs import log
 
 HOLD_S = 1.0
 """A hint that a full worker has in hand for so long goes back: another may have room."""

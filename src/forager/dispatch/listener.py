@@ -20,7 +20,7 @@ from forager.dispatch.celery_app import add_tasks, dead_queue, make_app
 from forager.dispatch.inbox import MessageInbox, MessageReply
 from forager.dispatch.message import CrawlHint, Hint, ReplayHint
 from forager.dispatch.names import PRIORITY, Names
-from forager.observe import log
+from forager.logs import log
 
 IN_HAND = 32
 """Messages a worker has at once and has not answered for. Enough to claim many domains with one statement; few enough

@@ -17,7 +17,8 @@ from forager.domains.settings import REVISITS, in_words, validate_changes
 from forager.domains.status import DomainStatus, can_transition
 from forager.errors import ConflictError, NotFoundError
 from forager.frontier import admin as pages
-from forager.frontier import claim, revisits
+from forager.frontier import claim
+from forager.frontier import revisit_store as revisits
 from forager.images.models import ImagePolicy
 from forager.stats import store as stats
 from forager.urls.domain import origin_of

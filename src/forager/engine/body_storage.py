@@ -20,7 +20,7 @@ from forager.engine.pauses import Pauses
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.write_buffer import WriteBuffer
 from forager.frontier.models import Outcome
-from forager.observe import log
+from forager.logs import log
 from forager.storage import store as bodies
 from forager.storage.body_store import BodyStore, StoreResult
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from forager import clock
 from forager.engine.stop import StopRequest
-from forager.observe import log
+from forager.logs import log
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
 LIVED_S = 60.0

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
-from forager.observe import log
+from forager.logs import log
 from forager.stats.processes import started_at
 
 FOLDER = "reading"

@@ -33,7 +33,7 @@ from forager.errors import (
 )
 from forager.fetch.models import Rendering
 from forager.frontier.models import Outcome, Target
-from forager.observe import about
+from forager.logs import about
 from forager.proxies.models import Proxy
 from forager.robots.rules import Rules
 from forager.urls.domain import origin_of

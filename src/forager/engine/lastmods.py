@@ -16,7 +16,7 @@ from forager.engine.domain_queues import DomainQueues
 from forager.engine.transaction_retry import in_transaction
 from forager.frontier import lastmod
 from forager.frontier.models import Outcome
-from forager.observe import log
+from forager.logs import log
 from forager.parsing.dates import parse_date
 
 SITEMAP = "sitemap"

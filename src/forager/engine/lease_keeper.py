@@ -18,7 +18,7 @@ from forager.engine.first_delays import FirstDelays
 from forager.engine.proxying import ProxyPool
 from forager.fetch.client import Client
 from forager.frontier.models import Lease
-from forager.observe import log
+from forager.logs import log
 from forager.politeness.breaker import Breaker
 from forager.politeness.guard import AddressGuard
 from forager.politeness.throttle import LatencyTracker, Throttle, clamp_delay

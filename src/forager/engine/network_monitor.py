@@ -33,7 +33,7 @@ from forager.errors import (
 )
 from forager.fetch.network_probe import ProbeResult, has_default_route, is_name_server_up, name_servers
 from forager.fetch.origin import split_url
-from forager.observe import log
+from forager.logs import log
 from forager.urls.domain import registrable
 
 FEWEST_KNOWN = 3

@@ -18,7 +18,7 @@ from forager.engine.stop import StopRequest
 from forager.engine.write_buffer import WriteBuffer
 from forager.errors import BrokenError, LeaseLostError, UnavailableError, VisitError
 from forager.frontier.models import DomainFailure, Outcome, Target
-from forager.observe import log
+from forager.logs import log
 
 TOLD_WAIT_S = 3.0
 """A shorter wait is over before a person could read of it."""

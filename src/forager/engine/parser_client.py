@@ -28,7 +28,7 @@ from forager.engine.parser_protocol import (
 )
 from forager.fetch.models import Fetched
 from forager.interpreter import python_module
-from forager.observe import log
+from forager.logs import log
 from forager.parsing.models import Reading
 
 SOCKET_BYTES = 2 * 1024 * 1024

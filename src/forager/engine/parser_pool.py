@@ -23,7 +23,7 @@ from forager.engine.stop import StopRequest, cancel
 from forager.errors import BrokenError, ParserCrashError, ParserLimitError, ParserUnavailableError
 from forager.fetch.models import Fetched
 from forager.frontier.models import Target
-from forager.observe import log
+from forager.logs import log
 from forager.parsing.models import Reading
 
 PAGES_PER_PROCESS = 128

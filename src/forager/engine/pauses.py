@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from forager import clock
 from forager.engine.models import Pause, PauseReason, describe_pause
-from forager.observe import log
+from forager.logs import log
 
 
 class Pauses:

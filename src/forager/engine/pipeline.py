@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 from forager import clock
+from forager.engine.link_selection import select
 from forager.engine.page_parser import PageParser
 from forager.engine.rendering import FAILED, RENDERED, Renderer, RenderOptions
 from forager.engine.request_timing import RequestTiming
 from forager.engine.retry_policy import find_problem, outcome_of
-from forager.engine.selection import select
 from forager.errors import (
     BrokenError,
     RobotsDeniedError,
@@ -27,7 +27,7 @@ from forager.fetch.models import Fetched
 from forager.frontier.models import Outcome, OutcomeKind, Past, Target
 from forager.images.models import ImageFile, ImagePolicy
 from forager.links.select import Selector
-from forager.observe import log
+from forager.logs import log
 from forager.parsing.models import Reading
 from forager.robots.rules import Rules
 from forager.storage.body_store import BodyStore

@@ -7,7 +7,7 @@ from forager.domains import store as domains
 from forager.engine.claims import give_back
 from forager.engine.crash_marker import pop_crash_marker
 from forager.frontier import store
-from forager.observe import log
+from forager.logs import log
 from forager.stats import store as stats
 from forager.stats.processes import get_host_key, is_alive
 

@@ -13,7 +13,7 @@ from forager.errors import ForagerError, RenderError, RobotsDeniedError
 from forager.fetch.browser import Browser, Limits, find_chromium, find_missing_dependency, open_browser
 from forager.fetch.client import Client, accepts_any_type
 from forager.fetch.models import Fetched, Rendering
-from forager.observe import log
+from forager.logs import log
 from forager.parsing.models import Reading
 from forager.parsing.shell import is_html, waits_for_scripts
 from forager.proxies.models import Proxy

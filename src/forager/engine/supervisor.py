@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from forager import clock
 from forager.engine.stop import StopRequest
-from forager.observe import log
+from forager.logs import log
 
 TICK_S = 0.25
 MOST_FRUITLESS_DEATHS = 50

@@ -20,7 +20,7 @@ from forager.db.database import Database
 from forager.db.pool import CONNECTION_LOST
 from forager.db.types import Connection
 from forager.errors import DatabaseUnreachableError, UserError
-from forager.observe import log
+from forager.logs import log
 
 T = TypeVar("T")
 

@@ -23,7 +23,7 @@ from forager.links import templates
 from forager.links.repetition import TrapCandidate, TrapCounters, mark_of
 from forager.links.select import Selector
 from forager.links.templates import pattern_of
-from forager.observe import log
+from forager.logs import log
 
 CLOCKS_AGREE = timedelta(seconds=5)
 """Between the database and what a worker knows of its time, with what lies between finding and heeding."""

@@ -46,7 +46,7 @@ from forager.engine.write_loop import WriteLoop
 from forager.engine.writer import Writer
 from forager.frontier.models import Target
 from forager.frontier.url_cache import UNSHARED, SharedPages
-from forager.observe import bind_process_context, log
+from forager.logs import bind_process_context, log
 from forager.politeness.guard import AddressGuard
 from forager.stats import series
 from forager.stats import store as stats

@@ -39,7 +39,7 @@ from forager.frontier.url_cache import UNSHARED, SharedPages, UrlCache, pack
 from forager.links.models import Discovery
 from forager.links.scope import claim_depth
 from forager.links.select import add_up
-from forager.observe import log
+from forager.logs import log
 from forager.parsing.keywords import CONFIGS, keywords_of
 from forager.stats import series
 from forager.stats import store as stats

@@ -15,7 +15,7 @@ from forager.domains.lookup import known_name
 from forager.errors import StoreError
 from forager.export.rows import PREFETCH_ROWS, SQL, Filters
 from forager.fetch.models import Fetched
-from forager.observe import log
+from forager.logs import log
 from forager.runs.queries import check_run_exists
 from forager.storage import warc_record
 from forager.storage.refs import WarcRef

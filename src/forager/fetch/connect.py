@@ -11,7 +11,7 @@ from forager.fetch.connection import Connection
 from forager.fetch.dns import GuardedResolver
 from forager.fetch.origin import Origin
 from forager.fetch.translate import translate
-from forager.observe import log
+from forager.logs import log
 
 MOST_CALLS = 6
 CALL_S = 2.0

@@ -5,10 +5,10 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "c/hear.h"
+#include "c/parse_lexemes.h"
 #include "c/known.h"
 #include "c/links.h"
-#include "c/weave.h"
+#include "c/build_tsvector.h"
 
 static PyMethodDef functions[] = {
     {"weave", (PyCFunction)(void (*)(void))weave, METH_FASTCALL, weave_doc},

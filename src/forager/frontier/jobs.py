@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from forager.db.types import Connection
 from forager.domains import cooldown
 from forager.domains.cooldown import Adaptive
-from forager.domains.portions import batch_by_pages
-from forager.frontier import revisits
+from forager.domains.page_batches import batch_by_pages
+from forager.frontier import revisit_store as revisits
 from forager.frontier.revisit import DAY_S, change_rate, initial_interval, price_for
-from forager.frontier.revisits import Sample
+from forager.frontier.revisit_store import Sample
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 

@@ -15,7 +15,7 @@ from forager.dispatch.factory import open_queue
 from forager.dispatch.message import ReplayHint
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
-from forager.observe import log
+from forager.logs import log
 from forager.replay import service as control
 from forager.replay.diff import ReplayProgress
 from forager.replay.service import ReplayOrder

@@ -36,7 +36,7 @@ from forager.images.service import queue_wanted
 from forager.images.store import PageImages
 from forager.links.models import Selection
 from forager.links.select import Selector
-from forager.observe import log
+from forager.logs import log
 from forager.parsing import page as page_parser
 from forager.parsing.keywords import CONFIGS, keywords_of
 from forager.parsing.language import LanguageMemory

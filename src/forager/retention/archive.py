@@ -23,7 +23,7 @@ from forager.errors import NotFoundError, StoreError, UsageError
 from forager.frontier import history
 from forager.frontier.details import unpack_items
 from forager.frontier.history import ArchivePlan, Restored, RestoredPage, Retention, Slice
-from forager.observe import log
+from forager.logs import log
 from forager.retention import archive_file as cold_file
 from forager.retention import archive_upload as cold_copies
 from forager.retention import minute_archive as cold_stats

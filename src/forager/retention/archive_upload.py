@@ -14,7 +14,7 @@ from forager.db.types import Connection
 from forager.errors import StoreError
 from forager.frontier import history
 from forager.frontier.history import Slice
-from forager.observe import log
+from forager.logs import log
 from forager.retention import archive_file as cold_file
 from forager.retention import minute_archive as cold_stats
 from forager.storage.bucket_folder import BucketFile, BucketFolder

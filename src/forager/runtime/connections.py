@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
-from forager.observe import log
+from forager.logs import log
 
 HANDLES_KEPT = 128
 """File handles left to the database, files and the answers of lookups."""

@@ -20,7 +20,7 @@ from forager.engine.transaction_retry import AWAY, in_transaction
 from forager.images.service import queue_wanted
 from forager.instance import Forager
 from forager.interpreter import python_module
-from forager.observe import log
+from forager.logs import log
 from forager.runs.models import Holder, Progress, RunEnd, RunReport, RunSpec
 from forager.runs.report import read_progress, read_report
 from forager.runs.start import start_run

@@ -25,7 +25,7 @@ from forager.errors import UsageError
 from forager.frontier.jobs import RevisitPriceJob
 from forager.images.jobs import ImagesJob
 from forager.instance import Forager
-from forager.observe import log
+from forager.logs import log
 from forager.proxies.jobs import ProbeProxiesJob
 from forager.retention.jobs.cleanup import RetainJob
 from forager.retention.jobs.traces import TracesJob

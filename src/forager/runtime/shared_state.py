@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from forager.accounts import session_cache
-from forager.accounts.limiter import SharedCounter
+from forager.accounts.rate_limit import SharedCounter
 from forager.accounts.session_cache import NullCache, SessionCache
 from forager.config.settings import Settings
 from forager.db.types import Pool

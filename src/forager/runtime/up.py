@@ -26,7 +26,7 @@ from forager.engine.transaction_retry import in_transaction
 from forager.errors import ConfigurationError, DatabaseUnreachableError
 from forager.instance import Forager
 from forager.interpreter import python_module
-from forager.observe import log
+from forager.logs import log
 from forager.runs.models import RunSpec
 from forager.runs.service import continuous_spec
 from forager.runtime import server as serve

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from forager.db.cancelled import give_up_if_cancelled
 from forager.instance import Forager
-from forager.observe import log
+from forager.logs import log
 from forager.scheduler.job import Job, JobContext
 from forager.scheduler.store import SQL
 

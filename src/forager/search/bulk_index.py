@@ -15,7 +15,7 @@ import orjson
 from forager.db import statements
 from forager.db.types import Connection
 from forager.errors import SearchServerError
-from forager.observe import log
+from forager.logs import log
 from forager.search.documents import DOCUMENTS
 from forager.search.names import Names
 from forager.search.server import SearchServer

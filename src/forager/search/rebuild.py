@@ -18,7 +18,7 @@ from forager import clock
 from forager.db import statements
 from forager.db.types import Connection
 from forager.errors import ConfigurationError, ForagerError, SearchServerError
-from forager.observe import log
+from forager.logs import log
 from forager.search.bulk_index import Key, send
 from forager.search.mapping import KINDS, PLURALS, describe
 from forager.search.names import Names

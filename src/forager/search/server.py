@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from forager import clock
 from forager.errors import ConfigurationError, SearchServerError
-from forager.observe import log
+from forager.logs import log
 
 SEARCH_S = 5.0
 """For an answer to a person; PostgreSQL answers instead."""

@@ -16,7 +16,7 @@ from forager import __version__
 from forager.errors import StoreError
 from forager.fetch.models import Fetched
 from forager.frontier.models import Past
-from forager.observe import log
+from forager.logs import log
 from forager.storage import snapshot, warc_record
 from forager.storage.bucket import Bucket
 from forager.storage.fallback import LayeredLocation

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from forager import clock
 from forager.errors import ConfigurationError, StoreError
-from forager.observe import log
+from forager.logs import log
 from forager.storage.bucket import Bucket
 from forager.storage.objects import ARCHIVES
 from forager.storage.upload import StoppedError, upload

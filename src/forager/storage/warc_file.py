@@ -17,7 +17,7 @@ from isal import igzip_lib
 
 from forager import clock
 from forager.errors import StoreError
-from forager.observe import log
+from forager.logs import log
 from forager.storage import cdxj, warc_record
 from forager.storage.local import translate_error
 from forager.storage.models import StoredBody

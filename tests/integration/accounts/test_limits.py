@@ -9,9 +9,9 @@ import pytest
 from tests.integration.accounts.stage import Desk, OpenApp
 
 from forager import clock
-from forager.accounts import limiter as module
+from forager.accounts import rate_limit as module
 from forager.accounts.identity import Role
-from forager.accounts.limiter import Limiter
+from forager.accounts.rate_limit import Limiter
 from forager.accounts.request_counter import share_of
 
 

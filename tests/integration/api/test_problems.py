@@ -13,7 +13,7 @@ from tests.integration.api.conftest import Client, client_for, running, token_of
 from tests.integration.api.house import NAME, furnish
 from tests.wire import a_wire_to_database
 
-from forager import observe
+from forager import logs as observe
 from forager.accounts.identity import Role, Scope, operator
 from forager.api.database import change, look, snapshot
 from forager.config.settings import Settings

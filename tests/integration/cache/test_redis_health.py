@@ -13,7 +13,7 @@ from forager.accounts.identity import Role, Scope
 from forager.alerts import jobs as alerts
 from forager.alerts.jobs import AlertsJob
 from forager.alerts.rules import RULES, evaluate_rules
-from forager.alerts.services import probe_services
+from forager.alerts.service_health import probe_services
 from forager.cache import server as module
 from forager.config.settings import Settings
 

@@ -9,8 +9,8 @@ import pytest
 from tests.integration.cache.conftest import OwnRedis
 
 from forager import clock
-from forager.accounts import limiter as module
-from forager.accounts.limiter import Limiter
+from forager.accounts import rate_limit as module
+from forager.accounts.rate_limit import Limiter
 from forager.accounts.request_counter import share_of
 from forager.cache.counts import RedisCounts
 from forager.cache.namespace import CacheNamespace

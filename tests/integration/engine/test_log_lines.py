@@ -7,7 +7,7 @@ import pytest
 from tests.ground import Ground
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
-from forager import observe
+from forager import logs as observe
 from forager.db.database import Database
 from forager_playground.answer import refuse
 

@@ -10,7 +10,7 @@ from tests.integration.fetch.raw_server import Server, a_client, http, serve
 
 from forager.errors import AddressBlockedError, TlsError
 from forager.fetch.client import Client
-from forager.observe import configure
+from forager.logs import configure
 
 HERE = Path(__file__).parent
 SELF_SIGNED, EXPIRED = HERE / "self_signed.pem", HERE / "expired.pem"

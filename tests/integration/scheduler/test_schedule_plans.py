@@ -7,7 +7,7 @@ import pytest
 from tests.integration.frontier.test_plans import Hot, explain_custom, explain_generic, filled, indexes, read_ends
 
 from forager.domains.cooldown import SQL as REST
-from forager.frontier.revisits import SQL as AGAIN
+from forager.frontier.revisit_store import SQL as AGAIN
 from forager.stats.days import SQL as DAYS
 
 pytestmark = pytest.mark.both_servers

@@ -10,7 +10,7 @@ import pytest
 from tests.ground import Ground
 from tests.integration.scheduler.stage import some_settings
 
-from forager import observe
+from forager import logs as observe
 from forager.config.settings import Settings
 from forager.db.database import Database
 from forager.instance import Forager

@@ -113,7 +113,7 @@ async def test_without_a_browser_the_worker_says_so_once(
     mode: Rendering, flags: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[Any] = []
-    monkeypatch.setattr("forager.observe.Logger.warning", lambda _self, _event, **details: said.append(details))
+    monkeypatch.setattr("forager.logs.Logger.warning", lambda _self, _event, **details: said.append(details))
     tools = tools_with(None)
     for _ in range(2):
         outcome = await visit(a_target(HOME), tools, rendering=RenderOptions(mode))

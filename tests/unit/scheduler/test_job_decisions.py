@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import forager
 from forager.domains.cooldown import Adaptive
-from forager.domains.portions import batch_by_pages
+from forager.domains.page_batches import batch_by_pages
 from forager.frontier.jobs import requests_per_day
 from forager.runtime.schedule import JOBS
 from forager.stats.days import Days, days_to_roll_up

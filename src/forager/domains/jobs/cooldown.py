@@ -6,7 +6,7 @@ operator ends a block that has no end.
 
 from forager.db.types import Connection
 from forager.domains import cooldown
-from forager.frontier import revisits
+from forager.frontier import revisit_store as revisits
 from forager.scheduler.job import ACTOR, Job, JobContext
 from forager.scheduler.text import things
 

@@ -11,8 +11,8 @@ from forager.config.settings import Settings
 from forager.db.types import Connection
 from forager.domains import cooldown
 from forager.domains.cooldown import DueDomain
-from forager.domains.portions import batch_by_pages
-from forager.frontier import revisits
+from forager.domains.page_batches import batch_by_pages
+from forager.frontier import revisit_store as revisits
 from forager.scheduler.job import ACTOR, Job, JobContext, Loop
 from forager.scheduler.text import things
 

@@ -13,7 +13,7 @@ from forager.explain import check_runs as checks
 from forager.explain.check import check
 from forager.explain.check_runs import CountedPool, Progress
 from forager.explain.service import look
-from forager.observe import log
+from forager.logs import log
 
 if TYPE_CHECKING:
     from forager.instance import Forager

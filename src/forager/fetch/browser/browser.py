@@ -20,7 +20,7 @@ from forager.fetch.browser.program import ARGUMENTS, NOWHERE, can_sandbox, forma
 from forager.fetch.browser.script_cache import ScriptCache
 from forager.fetch.browser.tab import Tab
 from forager.fetch.models import Fetched
-from forager.observe import log
+from forager.logs import log
 
 START_S = 60.0
 CLOSE_S = 10.0

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from forager.images.decode.child import HEAD
 from forager.images.decode.result import Look
 from forager.interpreter import python_module
-from forager.observe import log
+from forager.logs import log
 
 MOST_DEATHS = 2
 LONGEST_S = 60.0

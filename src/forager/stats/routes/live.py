@@ -20,7 +20,7 @@ from forager.api.access import Role, gate_of, too_many
 from forager.api.errors import TooManyError
 from forager.api.reply import as_json
 from forager.engine.transaction_retry import AGAIN, AWAY
-from forager.observe import log
+from forager.logs import log
 from forager.runtime.shared_state import Latest, LocalState
 from forager.stats import overview as numbers
 

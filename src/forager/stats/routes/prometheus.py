@@ -20,9 +20,9 @@ from prometheus_client.core import (
 )
 
 from forager import __version__, clock
-from forager.alerts.services import Services
+from forager.alerts.service_health import Services
 from forager.db.types import Connection, Pool
-from forager.observe import log
+from forager.logs import log
 from forager.stats import series
 from forager.stats.counters import LATENCY_LABELS, NOT_ASKED, SIZE_LABELS, STAGES
 from forager.stats.idle_detection import detect_idle_crawl

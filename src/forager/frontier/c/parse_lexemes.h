@@ -1,13 +1,13 @@
 /* Words nobody knows, and what PostgreSQL says of them: `recall`, `hear_plain` and `hear_marked` of lexemes.py. */
 
-#ifndef FORAGER_HEAR_H
-#define FORAGER_HEAR_H
+#ifndef FORAGER_PARSE_LEXEMES_H
+#define FORAGER_PARSE_LEXEMES_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <string.h>
 
-#include "weave.h"
+#include "build_tsvector.h"
 
 /* The limits of lexemes.py; a test compares them. */
 #define LONGEST_REMEMBERED 40

@@ -16,9 +16,9 @@ from forager.accounts.request_counter import WINDOW_S, RequestCounter
 from forager.db import statements
 from forager.db.pool import STATEMENT_FAILED
 from forager.db.types import Pool
-from forager.observe import log
+from forager.logs import log
 
-SQL = statements.load("forager.accounts", "limiter.sql")
+SQL = statements.load("forager.accounts", "rate_limit.sql")
 EVERY_S = 1.0
 LONGEST_COMPARING_S = 2.0
 CLEAR_EVERY_S = 30.0

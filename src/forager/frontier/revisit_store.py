@@ -9,7 +9,7 @@ from forager.db.query import Query
 from forager.db.types import Connection
 from forager.frontier.rows import DomainPages
 
-SQL = statements.load("forager.frontier", "revisits.sql")
+SQL = statements.load("forager.frontier", "revisit_store.sql")
 
 FIRST_KEY = b""
 """Before every page's key."""

@@ -1,7 +1,7 @@
 /* A page's words, from memory, become its tsvector: `weave` of lexemes.py. */
 
-#ifndef FORAGER_WEAVE_H
-#define FORAGER_WEAVE_H
+#ifndef FORAGER_BUILD_TSVECTOR_H
+#define FORAGER_BUILD_TSVECTOR_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
