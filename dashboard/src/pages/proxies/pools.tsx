@@ -10,9 +10,9 @@ import { type Column, List } from "../../ui/list";
 import { count } from "../domains/turns";
 import { FAILING } from "./health";
 
-type Advice = Schemas["Advice"];
+type PoolSize = Schemas["PoolSize"];
 
-const COLUMNS: Column<Advice>[] = [
+const COLUMNS: Column<PoolSize>[] = [
   {
     name: "domain",
     width: "minmax(9rem,1.6fr)",
