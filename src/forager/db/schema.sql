@@ -1283,7 +1283,7 @@ RETURNS TABLE (gate text, is_open boolean, opens_at timestamptz) LANGUAGE sql ST
            ('lease', d.claimed_by IS NULL, d.claim_expires_at),
            ('frontier', COALESCE(d.ready_at <= now(), false), d.ready_at)
 $$;
-COMMENT ON FUNCTION domain_gates IS 'Whether a domain may be claimed now, gate by gate. The claim asks it, and so does forager why.';
+COMMENT ON FUNCTION claim_conditions IS 'Whether a domain may be claimed now, gate by gate. The claim asks it, and so does forager why.';
 
 CREATE FUNCTION score_terms(d domains, at timestamptz)
 RETURNS TABLE (seed_rank double precision, image_yield double precision, pages_left double precision,

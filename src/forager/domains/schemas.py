@@ -271,5 +271,5 @@ class Why(Row):
     because: str
     next_fetch_at: datetime | None
     remedy: str | None
-    page_gates: list[Gate]
-    domain_gates: list[Gate]
+    page_checks: list[Gate]
+    domain_checks: list[Gate]

@@ -35,8 +35,8 @@ class ExplainResult:
     """Normalised; None when a domain was asked for."""
     domain: str
     asked_at: datetime
-    page_gates: tuple[Gate, ...]
-    domain_gates: tuple[Gate, ...]
+    page_checks: tuple[Gate, ...]
+    domain_checks: tuple[Gate, ...]
     outlook: Prediction
 
 
@@ -58,13 +58,13 @@ async def explain(connection: Connection, text: str, manners: FetchPolicy) -> Ex
     if not asked.is_page:
         return ExplainResult(text, None, name, now, (), gates, outlook)
     page = await _read_page(connection, url, domain)
-    page_gates = why_page.list_checks(page, domain, manners)
+    page_checks = why_page.list_checks(page, domain, manners)
     if domain is not None:
         delay_s, _ = why_domain.resolve_delay(domain, manners)
-        outlook = why_page.predict(page, page_gates, outlook, domain, delay_s)
-    elif stuck := why_page.find_blocking(page_gates):
+        outlook = why_page.predict(page, page_checks, outlook, domain, delay_s)
+    elif stuck := why_page.find_blocking(page_checks):
         outlook = never(stuck)
-    return ExplainResult(text, url, name, now, page_gates, gates, outlook)
+    return ExplainResult(text, url, name, now, page_checks, gates, outlook)
 
 
 def parse_query(text: str) -> ParsedTarget:

@@ -34,11 +34,11 @@ async def test_why_a_paused_task_is_not_fetched(admin: httpx.AsyncClient) -> Non
     task = (await admin.post("/api/admin/tasks", json={"url": URL})).json()["task_id"]
     await admin.post(f"/api/admin/tasks/{task}/pause", json={"reason": "they asked"})
     told = (await admin.get("/api/why", params={"of": URL})).json()
-    (gate,) = [gate for gate in told["page_gates"] if gate["name"] == "task"]
+    (gate,) = [gate for gate in told["page_checks"] if gate["name"] == "task"]
     assert (gate["is_open"], told["next_fetch_at"]) == (False, None)
     assert "is paused, by api:" in gate["sentence"]
     assert gate["sentence"].endswith(": they asked")
     assert str(task) in gate["remedy"]
     await admin.post(f"/api/admin/tasks/{task}/resume")
     again = (await admin.get("/api/why", params={"of": URL})).json()
-    assert [gate["is_open"] for gate in again["page_gates"] if gate["name"] == "task"] == [True]
+    assert [gate["is_open"] for gate in again["page_checks"] if gate["name"] == "task"] == [True]

@@ -53,7 +53,7 @@ async def release(world: Any, trap: int, name: str = SHOP) -> traps.Released:
 async def gates(world: Any, url: str) -> dict[str, Gate]:
     async with world.conn.transaction(isolation="repeatable_read", readonly=True):
         answer = await explain(world.conn, url, MANNERS)
-    return {gate.name: gate for gate in answer.page_gates}
+    return {gate.name: gate for gate in answer.page_checks}
 
 
 async def test_traps_are_listed_with_what_they_leave_out(world: Any) -> None:

@@ -36,7 +36,7 @@ class Questions:
     async def gates(self, text: str, **manners: Any) -> dict[str, Gate]:
         """Of the page where one was asked for, else of the domain."""
         answer = await self.ask(text, **manners)
-        return {gate.name: gate for gate in answer.page_gates or answer.domain_gates}
+        return {gate.name: gate for gate in answer.page_checks or answer.domain_checks}
 
     async def say(self, text: str) -> str:
         return build_message(await self.ask(text))
@@ -123,7 +123,7 @@ async def test_a_domain_nobody_knows(questions: Questions) -> None:
 
 
 async def test_every_gate_is_told_in_order(questions: Questions) -> None:
-    assert [gate.name for gate in (await questions.ask(SHOP)).domain_gates] == [
+    assert [gate.name for gate in (await questions.ask(SHOP)).domain_checks] == [
         *("known", "state", "cooldown", "switch", "window", "budget", "lease", "frontier"),
         *("run", "pace", "breaker", "streak", "priority"),
     ]
@@ -444,7 +444,7 @@ async def test_a_fetched_page_is_visited_again_or_not(questions: Questions) -> N
     await questions.change("UPDATE pages SET comparisons = 4, changes = 1 WHERE url = $1", about)
     answer = await questions.ask(about)
     assert seconds_left(answer) == pytest.approx(86400, abs=10)
-    recurrence = next(gate for gate in answer.page_gates if gate.name == "recurrence")
+    recurrence = next(gate for gate in answer.page_checks if gate.name == "recurrence")
     assert recurrence.sentence == "every 1 d, as its domain; 1 of 4 visits found it changed"
 
 

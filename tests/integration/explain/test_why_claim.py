@@ -110,7 +110,7 @@ async def is_claimed(world: World, run_limit: int | None) -> bool:
 async def agree(world: World, state: dict[str, Any]) -> bool:
     """Whether it is open; fails where the two see it differently."""
     await put(world, state)
-    gates = {gate.name: gate for gate in (await explain(world.conn, NAME, MANNERS)).domain_gates}
+    gates = {gate.name: gate for gate in (await explain(world.conn, NAME, MANNERS)).domain_checks}
     is_open = all(gates[name].is_open for name in CLAIM)
     assert is_open == await is_claimed(world, state["run_limit"])
     return is_open
@@ -135,7 +135,7 @@ async def test_an_open_domain_is_claimed(world: World) -> None:
 async def test_each_gate_alone_keeps_it_from_being_claimed(world: World, gate: str) -> None:
     assert not await agree(world, OPEN | ALONE[gate])
     answer = await explain(world.conn, NAME, MANNERS)
-    assert [found.name for found in answer.domain_gates if found.is_closed and found.name in CLAIM] == [gate]
+    assert [found.name for found in answer.domain_checks if found.is_closed and found.name in CLAIM] == [gate]
 
 
 @given(changes=CHANGES)

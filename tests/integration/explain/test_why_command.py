@@ -46,8 +46,15 @@ async def test_why_as_json(forager: Any) -> None:
     assert document["answer"] == "at"
     assert document["next_fetch_at"] is not None
     assert document["sentence"].startswith("It will be fetched ")
-    assert {gate["name"] for gate in document["page_gates"]} >= {"known", "scope", "depth", "robots", "address", "task"}
-    gate = next(gate for gate in document["domain_gates"] if gate["name"] == "lease")
+    assert {gate["name"] for gate in document["page_checks"]} >= {
+        "known",
+        "scope",
+        "depth",
+        "robots",
+        "address",
+        "task",
+    }
+    gate = next(gate for gate in document["domain_checks"] if gate["name"] == "lease")
     assert gate == {"name": "lease", "is_open": True, "sentence": "nobody holds it", "opens_at": None, "remedy": None}
 
 

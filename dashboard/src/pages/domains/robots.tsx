@@ -54,7 +54,7 @@ function useAgent(): string {
 
 const useRobotsGate = (url: string | undefined) => {
   const why = useWhy(url ?? "", Boolean(url));
-  return { why, gate: why.data?.page_gates.find((gate) => gate.name === "robots") };
+  return { why, gate: why.data?.page_checks.find((gate) => gate.name === "robots") };
 };
 
 function Allowed({

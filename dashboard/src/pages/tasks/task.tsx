@@ -276,7 +276,7 @@ const TaskLink = ({ id, children }: { id: number; children: ReactNode }) => (
 );
 
 function Known({ task }: { task: Task }) {
-  const robots = useWhy(task.url).data?.page_gates.find((gate) => gate.name === "robots");
+  const robots = useWhy(task.url).data?.page_checks.find((gate) => gate.name === "robots");
   const facts: [string, ReactNode][] = [
     [
       "Domain",

@@ -24,14 +24,14 @@ export function WhyView({ of }: { of: string }) {
       {(data) => (
         <div className="flex flex-col gap-4">
           <WhyAnswer why={data} again={() => void why.refetch()} />
-          <div className={`grid items-start gap-4 ${data.page_gates.length ? "xl:grid-cols-2" : ""}`}>
-            {data.page_gates.length > 0 && (
+          <div className={`grid items-start gap-4 ${data.page_checks.length ? "xl:grid-cols-2" : ""}`}>
+            {data.page_checks.length > 0 && (
               <Card title="The page" pad={false}>
-                <Gates of={data.page_gates} isNow={data.answer === "now"} />
+                <Gates of={data.page_checks} isNow={data.answer === "now"} />
               </Card>
             )}
             <Card title={`The domain ${data.domain}`} pad={false}>
-              <Gates of={data.domain_gates} isNow={data.answer === "now"} />
+              <Gates of={data.domain_checks} isNow={data.answer === "now"} />
             </Card>
           </div>
         </div>

@@ -191,8 +191,8 @@ async def why(
             "because": outlook.because,
             "next_fetch_at": outlook.at if outlook.kind == "at" else None,
             "remedy": outlook.remedy,
-            "page_gates": answer.page_gates,
-            "domain_gates": answer.domain_gates,
+            "page_checks": answer.page_checks,
+            "domain_checks": answer.domain_checks,
         }
     )
 

@@ -55,7 +55,7 @@ def build_message(answer: "ExplainResult") -> str:
             return f"It is being fetched now: {outlook.because}."
         case "at":
             assert outlook.at is not None
-            is_paused = any(gate.name == "pause" and gate.is_closed for gate in answer.domain_gates)
+            is_paused = any(gate.name == "pause" and gate.is_closed for gate in answer.domain_checks)
             when = "when the pause is over" if is_paused else _when(outlook.at, answer.asked_at, "at about ")
             return f"It will be fetched {when}: {outlook.because}."
         case "never":
@@ -73,8 +73,8 @@ def as_document(answer: "ExplainResult") -> dict[str, Any]:
         "next_fetch_at": answer.outlook.at if answer.outlook.kind == "at" else None,
         "sentence": build_message(answer),
         "remedy": answer.outlook.remedy,
-        "page_gates": [asdict(gate) for gate in answer.page_gates],
-        "domain_gates": [asdict(gate) for gate in answer.domain_gates],
+        "page_checks": [asdict(gate) for gate in answer.page_checks],
+        "domain_checks": [asdict(gate) for gate in answer.domain_checks],
     }
 
 
@@ -84,10 +84,10 @@ def _write(answer: "ExplainResult") -> None:
     screen = output.console()
     if answer.url is not None:
         screen.print(Text(words.clean(answer.url), style="bold"))
-        _write_checks(screen, answer.page_gates, answer.asked_at)
+        _write_checks(screen, answer.page_checks, answer.asked_at)
     title = answer.domain if answer.url is None else f"domain {answer.domain}"
     screen.print(Text(words.clean(title), style="bold"))
-    _write_checks(screen, answer.domain_gates, answer.asked_at)
+    _write_checks(screen, answer.domain_checks, answer.asked_at)
     screen.print(Text(_fill(words.clean(build_message(answer)), screen.width, ""), style="bold"))
 
 
