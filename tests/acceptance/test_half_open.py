@@ -32,7 +32,7 @@ SHORT = {
     "FORAGER_POLITENESS_ADAPTIVE_DELAY": "false",
 }
 IN_A_JOB = """SELECT count(*) FROM pg_stat_activity WHERE application_name = 'forager crawl'
-               AND wait_event_type = 'Lock' AND query LIKE '%offers%'"""
+               AND wait_event_type = 'Lock' AND query LIKE '%dispatched_domains%'"""
 FAR = "SELECT count(*) FROM pg_stat_activity WHERE client_addr IS NOT NULL AND backend_start < $1"
 ENDED = "SELECT count(*) FROM jobs WHERE name = 'dispatch' AND ended_at > $1"
 

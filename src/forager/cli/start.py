@@ -8,12 +8,12 @@ import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from forager.db.types import Connection
 from forager.errors import DatabaseUnreachableError
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
     from forager.db.database import Database
+    from forager.db.types import Connection
 
 T = TypeVar("T")
 LONGEST_TRY_S = 30.0
@@ -25,13 +25,13 @@ OURS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EI
 
 def begin(**flags: Any) -> "Settings":
     """Settings of this command, with its logs going to standard error at the chosen level. It is no longer root."""
-    from forager import logs as observe
+    from forager import logs
     from forager.cli.root import leave_root
     from forager.config.loader import find_home, load
 
     leave_root(find_home(flags))
     chosen = load(flags)
-    observe.configure(level=chosen.log.level, as_json=chosen.log.format == "json")
+    logs.configure(level=chosen.log.level, as_json=chosen.log.format == "json")
     _warn_ignored_file(chosen)
     return chosen
 
@@ -109,7 +109,7 @@ def run_action(
     from forager.db.database import open_database
     from forager.engine.transaction_retry import in_transaction
 
-    async def with_note(connection: Connection) -> T:
+    async def with_note(connection: "Connection") -> T:
         done = await deed(connection)
         if noted is not None and (entry := noted(done)) is not None:
             await note_on(connection, entry)
@@ -129,7 +129,7 @@ async def note(database: "Database", entry: Noted) -> None:
     await in_transaction(database, lambda connection: note_on(connection, entry), give_up_after_s=LONGEST_TRY_S)
 
 
-async def note_on(connection: Connection, entry: Noted) -> None:
+async def note_on(connection: "Connection", entry: Noted) -> None:
     """In the transaction of whoever calls."""
     from forager.accounts import audit
     from forager.accounts.identity import operator

@@ -14,7 +14,7 @@ from tests.ground import NO_PATTERNS, Ground
 from tests.integration.frontier.test_plans import Hot, explain_custom, explain_generic, indexes, nodes, read_ends
 
 from forager.domains.store import SQL as DOMAINS
-from forager.frontier.store import SQL as FRONTIER
+from forager.frontier.claim import SQL as CLAIM
 from forager.stats.store import SQL as STATS
 
 pytestmark = pytest.mark.both_servers
@@ -33,12 +33,12 @@ def hot(run: int) -> dict[str, Hot]:
     return {
         "wake_due": Hot(DOMAINS["wake_due"], (run,), {"domains_asleep"}),
         "claim_domains": Hot(
-            FRONTIER["claim_domains"],
+            CLAIM["claim_domains"],
             (WORKER, run, 50, 60.0, 1.0, None, ["", "eu"], 120.0, 30.0, None, None),
             {"domains_claimable", "domains_held"},
         ),
         "claim_offered": Hot(
-            FRONTIER["claim_domains"],
+            CLAIM["claim_domains"],
             (WORKER, run, 50, 60.0, 1.0, None, ["", "eu"], 120.0, 30.0, list(range(1, 51)), [0] * 50),
             {"domains_claimable", "domains_held", "domains_pkey"},
         ),
@@ -120,7 +120,7 @@ JOINS = {"Nested Loop", "Hash Join", "Merge Join"}
 async def test_new_tasks_are_not_compared_with_their_pages_one_by_one(ground: Ground, run: int) -> None:
     """Of what the statement itself makes the server knows nothing and expects one row: it would loop over all of it for
     each of it."""
-    claim = Hot(FRONTIER["claim_tasks"], ([1, 2], [1, 1], [128, 128], WORKER, run, None, 10, *NO_PATTERNS), set())
+    claim = Hot(CLAIM["claim_tasks"], ([1, 2], [1, 1], [128, 128], WORKER, run, None, 10, *NO_PATTERNS), set())
     for plan in (await explain_custom(ground.conn, claim), await explain_generic(ground.conn, "claim_new", claim)):
         made = [node for node in nodes(plan) if node["Node Type"] in JOINS]
         inputs = [[child["Node Type"] for child in node["Plans"]] for node in made]

@@ -8,6 +8,7 @@ import pytest
 from tests.ground import Ground
 
 from forager.domains.store import SQL as DOMAINS
+from forager.frontier.claim import SQL as CLAIM
 from forager.frontier.store import SQL as FRONTIER
 
 pytestmark = pytest.mark.both_servers
@@ -49,16 +50,16 @@ KEY = bytes(16)
 STANDING = ([0.0], [1.0], [0.0], [None], ["closed"], [0], [None], [0])
 HOT = {
     "claim_domains": Hot(
-        FRONTIER["claim_domains"],
+        CLAIM["claim_domains"],
         (WORKER, RUN, 100, 60.0, 1.0, None, [""], 120.0, 30.0, None, None),
         {"domains_claimable", "domains_held"},
     ),
     "claim_tasks": Hot(
-        FRONTIER["claim_tasks"],
+        CLAIM["claim_tasks"],
         ([1, 2], [1, 1], [50, 50], WORKER, RUN, None, 10, *NO_PATTERNS),
         {"pages_frontier", "pages_pkey"},  # and one of the two indexes of open tasks
     ),
-    "free_tasks": Hot(FRONTIER["free_tasks"], ([1, 2],), {"crawl_tasks_open"}),
+    "free_tasks": Hot(CLAIM["free_tasks"], ([1, 2],), {"crawl_tasks_open"}),
     "add_pages": Hot(
         FRONTIER["add_pages"],
         ([1, 2], ["http://x/", "http://y/"], [KEY, KEY], [1, 1], [5, 5], [0, 0], False, False),

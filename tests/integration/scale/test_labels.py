@@ -13,7 +13,7 @@ from tests.integration.frontier.test_plans import Hot
 from forager.db.database import Database
 from forager.domains import store as domains
 from forager.frontier import claim as claims
-from forager.frontier.store import SQL as FRONTIER
+from forager.frontier.claim import SQL as CLAIM
 
 FILL = """
 INSERT INTO domains (name, parent_domain, base_url, status, ready_at, run_id, worker_label, priority_score)
@@ -82,7 +82,7 @@ async def test_thousands_that_wait_for_another_label_are_not_read(ground: Ground
     run = await ground.a_run(a_spec())
     await ground.conn.execute(FILL, run, "", 50)
     worker, read = await ground.a_worker(run), []
-    ask = Hot(FRONTIER["claim_domains"], (worker, run, 20, 60.0, 1.0, None, [""], 120.0, 30.0, None, None), set())
+    ask = Hot(CLAIM["claim_domains"], (worker, run, 20, 60.0, 1.0, None, [""], 120.0, 30.0, None, None), set())
     for label, count in (("gpu", 1_000), ("eu", 20_000)):
         await ground.conn.execute(FILL, run, label, count)
         await ground.conn.execute("VACUUM (ANALYZE) domains")
