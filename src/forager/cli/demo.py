@@ -15,7 +15,6 @@ from forager.cli.flags import Home
 from forager.cli.help import Command
 from forager.cli.playground import require_playground
 from forager.cli.start import begin, run_query
-from forager.db.types import Connection
 from forager.errors import UsageError, UserError
 from forager.runs.commands.crawl import run
 from forager.runs.commands.ending import INTERRUPTED
@@ -24,6 +23,7 @@ from forager.runs.models import RunEnd, RunSpec
 if TYPE_CHECKING:
     from forager.cli.demo_report import DemoReport, SiteReport
     from forager.config.settings import Settings
+    from forager.db.types import Connection
     from forager.runs.models import RunReport
     from forager_playground import Running
 
@@ -104,7 +104,7 @@ def _empty(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-async def verify_demo(connection: Connection, web: "Running", spec: RunSpec, log: Path) -> "DemoReport":
+async def verify_demo(connection: "Connection", web: "Running", spec: RunSpec, log: Path) -> "DemoReport":
     """The database, the playground's log and its answer key side by side."""
     from forager.explain.check import check
     from forager.export.rows import stream_crawl
@@ -117,7 +117,7 @@ async def verify_demo(connection: Connection, web: "Running", spec: RunSpec, log
     return demo_report.compare(web.answer_key, pages, read_log(log), broken_promises=broken, finds=finds)
 
 
-async def stored_images(connection: Connection) -> int:
+async def stored_images(connection: "Connection") -> int:
     from forager.images.queries import list_images
 
     return len(await list_images(connection, limit=None))
