@@ -1,4 +1,4 @@
-"""Forager: a self-hosted crawl platform. `ARCHITECTURE.md` tells where everything lives.
+"""Forager: a self-hosted crawl platform. `ARCHITECTURE.md` describes where everything is.
 
 `forager.read` reads one page from its bytes, without network or database.
 """
@@ -13,11 +13,11 @@ __all__ = ["__version__", "read"]
 
 
 def read(body: bytes, url: str, content_type: str = "text/html") -> "PageContent":
-    """Returns what a page says, as `forager.reading.PageContent`. `url` is where it came from.
+    """Returns the content of a page as `forager.reading.PageContent`. `url` is the address it came from.
 
-    Raises a `forager.errors.ForagerError` for a `url` that is no web address, and where no parser can read the body.
+    Raises a `forager.errors.ForagerError` for a `url` that is not a web address, and when no parser can read the body.
     Bad HTML raises nothing.
     """
-    from forager import reading  # here, as every command imports this module
+    from forager import reading  # imported here because every command imports this module
 
     return reading.read(body, url, content_type)

@@ -1,14 +1,14 @@
-"""The one door through which time comes, so that tests can move it.
+"""The only source of time, so that tests can control it.
 
-`now` is for moments people see; the database's clock decides leases. `monotonic` is for pace and timeouts:
-it never jumps when somebody sets the machine's clock.
+`now` is for timestamps that people see; the database's clock decides leases. `monotonic` is for pacing and timeouts: it
+never jumps when the machine's clock is set.
 """
 
 import time
 from datetime import UTC, datetime, timedelta
 
 TIMER_GRAIN_S = 0.001
-"""uvloop's timers may ring up to a millisecond early."""
+"""uvloop's timers may fire up to a millisecond early."""
 
 
 def now() -> datetime:
@@ -20,5 +20,5 @@ def monotonic() -> float:
 
 
 def at(moment: float) -> datetime:
-    """What time it was, on this machine, when the monotonic clock showed that moment."""
+    """Returns this machine's wall-clock time at a moment of the monotonic clock."""
     return now() + timedelta(seconds=moment - monotonic())

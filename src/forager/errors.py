@@ -1,4 +1,4 @@
-"""Every error of Forager, one tree. Foreign errors are translated once, at the seam where they enter.
+"""All errors of Forager, as one tree. Errors of libraries are translated once, where they enter.
 
     ForagerError
     ├── UserError                     what a person typed or configured; becomes one sentence and an exit code
@@ -7,35 +7,35 @@
     │   ├── ConfigurationError        4
     │   ├── DatabaseUnreachableError  5
     │   └── ConflictError             7
-    ├── BadUrlError                   a string that is no URL Forager can visit
+    ├── BadUrlError                   a string that is not a URL Forager can visit
     ├── BadListError                  a list of seeds that cannot be read any further
-    ├── NotStoredError                what was asked for needs bodies, and the content policy kept none
-    ├── StoreError                    a body that cannot be stored, or not be had from the store
-    ├── SearchServerError             a search server that does not answer, or not as it should; PostgreSQL does
-    ├── RenderError                   a page that the browser could not draw; its plain form is taken
-    └── VisitError                    a visit that did not bring a page; `code` is what the task row stores
+    ├── NotStoredError                the action needs bodies, and the content policy kept none
+    ├── StoreError                    a body that cannot be stored, or cannot be loaded from the store
+    ├── SearchServerError             a search server that fails or does not respond; PostgreSQL is used instead
+    ├── RenderError                   a page that the browser could not render; the unrendered page is used
+    └── VisitError                    a visit that did not return a page; `code` is what the task row stores
         ├── SkippedError              no request was sent
         │   ├── RobotsDeniedError         robots.txt forbids it
-        │   ├── RobotsUnreachableError    robots.txt could not be had, so nothing may be asked for now
+        │   ├── RobotsUnreachableError    robots.txt could not be fetched, so no request is allowed now
         │   ├── AddressBlockedError       the address guard forbids it
-        │   ├── NetworkDownError          our own network is down; nothing is judged until it is back
-        │   ├── InsecureError             its certificate is no proof of who answers
-        │   ├── CalledOffError            somebody paused or cancelled the task
+        │   ├── NetworkDownError          our own network is down; outcomes do not count until it is back
+        │   ├── InsecureError             its certificate does not prove the identity of the server
+        │   ├── CalledOffError            an operator paused or cancelled the task
         │   └── LeaseLostError            the domain is no longer ours
-        ├── NetworkError              we asked and nobody usable answered
+        ├── NetworkError              a request was sent and no usable response came
         │   ├── DnsError · ConnectError · ConnectionLostError · TlsError · VisitTimeoutError
-        │   ├── ProxyError                our way out is broken: ours to mend, never the site's fault
+        │   ├── ProxyError                the proxy is broken: ours to fix, never the site's fault
         │   └── ExhaustedError            this machine has no file, memory or buffer left for another connection
-        ├── ResponseError             a response came, but no page
+        ├── ResponseError             a response came, but not a page
         │   ├── TooLargeError · BadResponseError · DecodeError · TooManyRedirectsError · StatusError
-        ├── ParserCrashError          the page crashed its parser process twice; it is left alone
-        │   └── ParserLimitError          it needs more time or memory than a page may
+        ├── ParserCrashError          the page crashed its parser process twice; it is not parsed again
+        │   └── ParserLimitError          it needs more time or memory than the limits allow
         ├── UnavailableError          something of ours is missing; the task stays open and is visited again
         │   ├── ParserUnavailableError    no parser process starts
-        │   └── StoreUnavailableError     what came could not be stored
+        │   └── StoreUnavailableError     the response could not be stored
         └── BrokenError               a bug of ours; never counts against the domain, never ends a page for good
 
-`may_retry` says whether another try could help, `blame` who is at fault: only the site's own faults count against it.
+`may_retry` says whether a retry could help, `blame` who is at fault: only the site's own faults count against it.
 """
 
 from enum import StrEnum
@@ -54,7 +54,7 @@ class ForagerError(Exception):
     """The root; its text is always one clear sentence for a person."""
 
     problem: str = "conflict"
-    """One word for the kind of problem, by which a program tells it from others: the end of the API's problem type."""
+    """One word for the kind of problem, which programs can compare: the end of the API's problem type."""
 
 
 class UserError(ForagerError):
@@ -62,7 +62,7 @@ class UserError(ForagerError):
 
 
 class UsageError(UserError):
-    """A value that cannot be taken; `field` is the name under which it was given, where there is one."""
+    """An invalid value; `field` is the name under which it was given, if there is one."""
 
     exit_code = 2
     problem = "invalid_value"
@@ -88,7 +88,7 @@ class DatabaseUnreachableError(UserError):
 
 
 class ConflictError(UserError):
-    """What was asked for cannot be done to it as it is now. The API's 409; `problem` tells one from another."""
+    """The action is not possible in the current state. The API's 409; `problem` identifies the kind."""
 
     exit_code = 7
 
@@ -98,23 +98,25 @@ class ConflictError(UserError):
 
 
 class NotStoredError(ForagerError):
-    """Reading again needs a body, and the content policy kept none. The API's 409."""
+    """Replaying needs a body, and the content policy kept none. The API's 409."""
 
     problem = "body_not_stored"
 
 
 class BadUrlError(ForagerError):
-    """A string that is no URL Forager can visit. Commands turn it into their own sentence."""
+    """A string that is not a URL Forager can visit. Commands replace it with a sentence of their own."""
 
     problem = "invalid_value"
 
 
 class BadListError(ForagerError):
-    """A list of seeds that cannot be read any further. Its reader makes it the list's last, bad line."""
+    """A list of seeds that cannot be read any further. The code that reads the list reports it as the last, bad
+    line."""
 
 
 class StoreError(ForagerError):
-    """A body that cannot be stored, or not be had from the store. `reason` is one word for one kind of trouble."""
+    """A body that cannot be stored, or cannot be loaded from the store. `reason` is one word for the kind of
+    failure."""
 
     def __init__(self, sentence: str, reason: str = "store_error") -> None:
         super().__init__(sentence)
@@ -122,7 +124,7 @@ class StoreError(ForagerError):
 
 
 class SearchServerError(ForagerError):
-    """A search server that does not answer, or not as it should. `status` and `reason` are what it answered."""
+    """A search server that does not respond, or responds with an error. `status` and `reason` are from its response."""
 
     def __init__(self, sentence: str, status: int | None = None, reason: str = "") -> None:
         super().__init__(sentence)
@@ -131,12 +133,12 @@ class SearchServerError(ForagerError):
 
     @property
     def is_away(self) -> bool:
-        """Asking it something else would not help either."""
+        """Whether another request to the server would fail too."""
         return self.status is None or self.status in {401, 403, 429} or self.status >= 500
 
 
 class RenderError(ForagerError):
-    """A page that the browser could not draw. Never ends a visit: the plain page is as good as it was."""
+    """A page that the browser could not render. Never ends a visit: the unrendered page is used instead."""
 
 
 class VisitError(ForagerError):
@@ -145,8 +147,8 @@ class VisitError(ForagerError):
     blame: ClassVar[ErrorSource] = ErrorSource.SITE
 
     def drop_traceback(self) -> None:
-        """Forgets where it was raised, and what it was raised from. A traceback keeps every frame with all it held:
-        240 answers that grew past the limit when decompressed kept 2.6 GB until their outcomes were written."""
+        """Drops the traceback and the cause. A traceback keeps every frame with all its locals: 240 responses that
+        exceeded the limit when decompressed kept 2.6 GB until their outcomes were written."""
         self.__traceback__ = self.__context__ = self.__cause__ = None
 
 
@@ -170,7 +172,7 @@ class AddressBlockedError(SkippedError):
 
 
 class NetworkDownError(SkippedError):
-    """Never on record: what was asked for stays open until our own network is back."""
+    """Never recorded: the task stays open until our own network is back."""
 
     code = "network_down"
     blame = ErrorSource.US
@@ -182,7 +184,7 @@ class InsecureError(SkippedError):
 
 
 class CalledOffError(SkippedError):
-    """Never on record: a task that was paused stays open, one that was cancelled is closed already."""
+    """Never recorded: a paused task stays open, and a cancelled one is already closed."""
 
     code = "called_off"
 
@@ -203,7 +205,7 @@ class DnsError(NetworkError):
 
 
 class ConnectError(NetworkError):
-    """Where the host answered that it wants no connection, `is_refused`: the network works."""
+    """`is_refused`: the host refused the connection, which shows that the network works."""
 
     code = "connect_error"
 
@@ -253,7 +255,7 @@ class DecodeError(ResponseError):
 
 
 class TooManyRedirectsError(ResponseError):
-    """With a new cookie it is a wall that a browser passes: asked once more, the same URL may answer."""
+    """With a new cookie it is a wall that a browser passes: a second request for the same URL may succeed."""
 
     code = "too_many_redirects"
 
@@ -263,7 +265,7 @@ class TooManyRedirectsError(ResponseError):
 
 
 class StatusError(ResponseError):
-    """The server answered with a 4xx or 5xx. `retry_after_s` is its Retry-After, if it sent one."""
+    """The server responded with a 4xx or 5xx. `retry_after_s` is its Retry-After, if it sent one."""
 
     def __init__(self, status_code: int, retry_after_s: float | None = None) -> None:
         super().__init__(f"the server answered {status_code}")
@@ -288,7 +290,7 @@ class ParserLimitError(ParserCrashError):
 
 
 class UnavailableError(VisitError):
-    """Never on record: the visit is given back, and its task stays open until what is missing is there again."""
+    """Never recorded: the visit is returned, and its task stays open until the missing part is available again."""
 
     code = "unavailable"
     may_retry = True

@@ -1,4 +1,4 @@
-"""A Forager that is open: its settings and its database. Commands, routes and jobs get it handed."""
+"""An open Forager instance: its settings and its database. It is passed to commands, routes and jobs."""
 
 import contextlib
 from collections.abc import AsyncIterator

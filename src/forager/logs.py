@@ -1,10 +1,10 @@
 """Logs: one line per event on standard error, each with an `action` name. Never writes to standard output.
 
-The level and the form are chosen once per process by the floor that starts it. structlog takes a third of a second to
-load, so it is loaded by the first line that is really written.
+The layer that starts a process chooses the level and the format once. structlog takes a third of a second to load, so
+it is loaded when the first line is written.
 
-A line says what it is about without being told each time: what the whole process is (`everywhere`), and what the task
-under way is about (`about`), such as `task` and `domain`.
+Each line includes its context automatically: what identifies the process (`everywhere`), and what the current asyncio
+task is about (`about`), such as `task` and `domain`.
 """
 
 import logging
@@ -30,26 +30,26 @@ _about: ContextVar[dict[str, Any]] = ContextVar("about", default={})  # noqa: B0
 
 
 def configure(*, level: str = "warning", as_json: bool = False) -> None:
-    """Choose how this process logs. People get text on a terminal, machines get JSON."""
+    """Chooses how this process logs: text on a terminal, JSON for programs."""
     _choice.level, _choice.as_json = logging.getLevelNamesMapping()[level.upper()], as_json
     _writer.cache_clear()
-    # asyncpg tells of every try to reach a lost server, with a trace; whoever waits for the server says so in a line.
+    # asyncpg logs every attempt to reach a lost server, with a trace; the code that waits for the server logs one line.
     logging.getLogger("asyncpg").addHandler(logging.NullHandler())
 
 
 def bind_process_context(**context: Any) -> None:
-    """From now on every line of this process says so, such as `worker=7`."""
+    """Adds fields, such as `worker=7`, to every later line of this process."""
     _choice.everywhere |= context
 
 
 def about(**context: Any) -> None:
-    """From now on every line of this asyncio task, and of those it starts, says so: `task=4711, domain="a.example"`."""
+    """Adds fields to every later line of this asyncio task and of those it starts: `task=4711, domain="a.example"`."""
     _about.set(_about.get() | context)
 
 
 @dataclass(frozen=True, slots=True)
 class Logger:
-    """Bound to what every line of the caller shares, such as `worker=7`."""
+    """A logger bound to the fields that all lines of the caller share, such as `worker=7`."""
 
     context: dict[str, Any]
 
@@ -75,7 +75,7 @@ def log(**context: Any) -> Logger:
 
 
 class _Stderr:
-    """Standard error as it is at that moment: who takes it over for a while may have closed his own since."""
+    """Resolves standard error at each write: code that replaced it temporarily may have closed its own since."""
 
     def write(self, text: str) -> int:
         return sys.stderr.write(text)
@@ -101,7 +101,7 @@ def _writer() -> Any:
 
 
 def _mask(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """No line shows the password of a URL, whatever it quotes."""
+    """Masks the password of every URL in a line."""
     return {name: mask_accounts(value) if isinstance(value, str) else value for name, value in event.items()}
 
 

@@ -1,4 +1,5 @@
-"""Secrets inside text that is shown or kept: user and password of a URL, and parameters that are credentials. Pure."""
+"""Masks secrets in text that is shown or stored: user and password of a URL, and parameters that are credentials.
+Pure."""
 
 import re
 from typing import Any
@@ -12,18 +13,18 @@ PARAMETER = re.compile(
 
 
 def mask_accounts(text: str) -> str:
-    """The text with `***` in place of the user and password of every URL in it."""
+    """Returns the text with `***` instead of the user and password of every URL in it."""
     return ACCOUNT.sub(rf"\1{MASK}@", text) if "@" in text and "://" in text else text
 
 
 def mask_urls(text: str) -> str:
-    """The same, and the values of parameters that are named like credentials. For settings and addresses that an
-    operator gave: of a crawled page `?key=` is part of its name."""
+    """Also masks the values of parameters that are named like credentials. For settings and addresses that an operator
+    entered: in the URL of a crawled page, `?key=` is part of its identity."""
     return PARAMETER.sub(rf"\1{MASK}", mask_accounts(text)) if "://" in text else text
 
 
 def mask_value(value: Any) -> Any:
-    """The same for a value that may be a list, or no text at all."""
+    """Does the same for a value that may be a list, or not text at all."""
     if isinstance(value, list):
         return [mask_value(each) for each in value]
     return mask_urls(value) if isinstance(value, str) else value

@@ -1,7 +1,7 @@
-"""`forager.read`: one page from its bytes, for programs that use Forager as a library, and for `forager read`.
+"""`forager.read`: reads one page from its bytes, for programs that use Forager as a library, and for `forager read`.
 
-No network, no database, no settings. A `PageContent` is what a crawl stores of the page and more: the whole main text
-and links to anywhere.
+No network, no database, no settings. A `PageContent` has what a crawl stores of the page and more: the whole main text
+and links to any address.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ from forager.products.models import Product, pack
 from forager.urls.normalize import normalize
 
 ALL_WORDS = 10_000_000
-"""More words than a page can have: bodies are cut long before."""
+"""More words than a page can have: bodies are truncated long before."""
 WEB = ("http://", "https://")
 
 
@@ -33,7 +33,7 @@ class Link(NamedTuple):
     url: str
     """Absolute, otherwise as the page wrote it."""
     anchor: str
-    """Its words. Of an `alternate` its hreflang, of a `feed` entry its title, of a `sitemap` entry its lastmod."""
+    """Its text. For an `alternate` its hreflang, for a `feed` entry its title, for a `sitemap` entry its lastmod."""
     rel: str
     """`a`, `area`, `canonical`, `alternate`, `next`, `prev`, `iframe`, `refresh`, `feed`, `sitemap`; ` nofollow` is
     appended where the page says so."""
@@ -55,23 +55,23 @@ class Image(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PageProduct(Product):
-    """A product with the address of its page: that of the page that was read, or of the page that a list names."""
+    """A product with the address of its page: the page that was read, or the page that a list links to."""
 
     url: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can carry it; prices are text, so that no digit is lost."""
+        """Returns JSON-compatible values; prices are text, so that no digit is lost."""
         return {"url": self.url, **pack(self)}
 
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """What one page says. What it does not say is None or empty."""
+    """The content of one page. Missing values are None or empty."""
 
     url: str
     title: str | None
     headline: str | None
-    """What the page is about, without the name of the site."""
+    """The title of the page without the name of the site."""
     site_name: str | None
     description: str | None
     canonical: str | None
@@ -94,18 +94,18 @@ class PageContent:
     links: list[Link]
     images: list[Image]
     products: list[PageProduct]
-    """The page's own product; of a page that has none, the products that it lists."""
+    """The page's own product; on a page without one, the products that it lists."""
     structured_data: list[dict[str, Any]]
     """All JSON-LD, microdata, RDFa and OpenGraph items: `syntax`, `types`, `properties`."""
     flags: tuple[str, ...]
-    """What was odd about the page: `charset_lie`, `truncated`, `binary`."""
+    """Anomalies of the page: `charset_lie`, `truncated`, `binary`."""
     is_noindex: bool
     is_nofollow: bool
     content_hash: str
-    """Of title and main text, hexadecimal."""
+    """Hash of title and main text, hexadecimal."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can carry it: moments and days in ISO 8601, decimals as text."""
+        """Returns JSON-compatible values: moments and days in ISO 8601, decimals as text."""
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return plain | {
             "published_at": _iso(self.published_at),
@@ -125,20 +125,20 @@ class PageContent:
 
 
 def read(body: bytes, url: str, content_type: str = "text/html") -> PageContent:
-    """Reads one page. Raises BadUrlError for a `url` that is no web address and DecodeError where the parser gives up;
+    """Reads one page. Raises BadUrlError for a `url` that is not a web address and DecodeError when the parser fails;
     both are ForagerErrors. Bad HTML raises nothing."""
     address = normalize(url)
     return content_of(read_body(body, address, content_type), address)
 
 
 def read_body(body: bytes, url: str, content_type: str, robots_agent: str = "forager") -> Reading:
-    """The reading of a file, its main text whole. `url` is normalised."""
+    """Parses a file with its whole main text. `url` is normalised."""
     fetched = Fetched(url, 200, {"content-type": content_type}, body, len(body), 0)
     return parser.read(fetched, keyword_words=ALL_WORDS, robots_agent=robots_agent, parser_name=AUTO)
 
 
 def content_of(reading: Reading, url: str) -> PageContent:
-    """A reading with absolute addresses, as a program wants it."""
+    """Converts a parse result into a `PageContent` with absolute addresses."""
     return PageContent(
         url=url,
         title=reading.title,
@@ -170,18 +170,18 @@ def content_of(reading: Reading, url: str) -> PageContent:
 
 
 def parse_items(structured_data: bytes) -> list[dict[str, Any]]:
-    """The items of a page; none where it has none."""
+    """Returns the items of a page, or an empty list."""
     items: list[dict[str, Any]] = orjson.loads(structured_data) if structured_data else []
     return items
 
 
 def _links(base_url: str, found: Sequence[FoundLink]) -> list[Link]:
-    """In the order the page has them; what is no web address (`mailto:`) is left out."""
+    """Returns links in page order, without those that are not web addresses (`mailto:`)."""
     return [Link(url, link.anchor, link.rel) for link in found if (url := _absolute(base_url, link.href))]
 
 
 def _images(base_url: str, found: Sequence[FoundImage]) -> list[Image]:
-    """Each address once: what the first place says of it, and of others what that did not say."""
+    """Returns each address once: with the values of its first occurrence, completed by those of later ones."""
     images: dict[str, FoundImage] = {}
     for image in found:
         if url := _absolute(base_url, image.src):

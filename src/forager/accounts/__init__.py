@@ -1,1 +1,1 @@
-"""Who may do what: people, their sessions and tokens, and the log of what they changed."""
+"""Accounts and permissions: users, their sessions and tokens, and the audit log of their changes."""

@@ -1,5 +1,5 @@
-"""The audit log: what an operator changed, written in the transaction that changes it, so that neither is without the
-other. Knows no secret: what looks like one is blotted out before it is written.
+"""The audit log: operator changes, written in the transaction that makes them, so that neither exists without the
+other. It contains no secrets: values that look like one are redacted before they are written.
 """
 
 import json
@@ -17,7 +17,7 @@ BLOT = MASK
 SECRET_WORDS = ("password", "secret", "token", "authorization", "cookie", "api_key", "private")
 MOST_ITEMS = 100
 MOST_ROWS = 1001
-"""A page, and the row that says that there is another."""
+"""A page, and one more row that shows that there is a next page."""
 LONGEST_TEXT = 2000
 DEEPEST = 6
 
@@ -34,8 +34,8 @@ async def note(
     details: Mapping[str, Any] | None = None,
     outcome: str = DONE,
 ) -> None:
-    """`action` is noun.verb, such as `domain.pause`; `kind` and `object_id` say to what, `details` what exactly. The
-    number of the session or token that acted is kept with them."""
+    """Writes an entry. `action` is noun.verb, such as `domain.pause`; `kind` and `object_id` name the object, `details`
+    the change. The id of the session or token is stored with them."""
     acting = {} if who.credential_id is None else {"credential_id": who.credential_id}
     told = json.dumps(redact(details or {}) | acting, default=str)
     identity = None if object_id is None else _text(str(object_id))
@@ -43,13 +43,14 @@ async def note(
 
 
 async def has_audit_log(conn: Connection) -> bool:
-    """An older schema has no log."""
+    """Returns whether the table exists: an older schema has none."""
     found: bool = await conn.fetchval(SQL["has_audit_log"])
     return found
 
 
 def redact(value: Any, depth: int = 0) -> Any:
-    """A copy fit to be kept for ever: without secrets, of bounded size, and with nothing PostgreSQL refuses."""
+    """Returns a copy fit for permanent storage: without secrets, of bounded size, and without values that PostgreSQL
+    rejects."""
     match value:
         case Mapping() if depth < DEEPEST:
             pairs = list(value.items())[:MOST_ITEMS]
@@ -61,7 +62,7 @@ def redact(value: Any, depth: int = 0) -> Any:
         case bool() | int() | None:
             return value
         case float():
-            return value if value - value == 0 else str(value)  # JSON has no word for infinite
+            return value if value - value == 0 else str(value)  # JSON cannot represent infinity
         case _:
             return _text(str(value))
 
@@ -72,7 +73,7 @@ def _is_secret(name: str) -> bool:
 
 
 def _text(text: str) -> str:
-    """Without the users and passwords of URLs, NUL, and halves of characters."""
+    """Masks credentials in URLs, and replaces NUL and lone surrogates."""
     return mask_accounts(text[:LONGEST_TEXT].replace("\0", "\ufffd").encode(errors="replace").decode())
 
 
@@ -88,8 +89,8 @@ async def read(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> list[dict[str, Any]]:
-    """Newest first; `before` is the id of the last row of the page before. An action may be a noun, such as `user`.
-    Every door calls this; nobody can change what it says."""
+    """Returns entries, newest first; `before` is the id of the last row of the previous page. An action may be a noun,
+    such as `user`. CLI and API call this; no interface changes entries."""
     most = max(1, min(limit, MOST_ROWS))
     rows = await conn.fetch(SQL["read"], before, who, action, kind, object_id, since, until, most)
     return [dict(row) | {"details": json.loads(row["details"])} for row in rows]

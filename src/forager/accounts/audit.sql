@@ -1,16 +1,16 @@
 -- The audit log. Owner of audit_log.
 
 -- name: note
--- One change of one operator, in the transaction that makes it.
+-- Writes one change of one operator, in the transaction that makes it.
 INSERT INTO audit_log (who, via, ip, action, object_kind, object_id, outcome, details)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8::jsonb);
 
 -- name: has_audit_log
--- Whether there is a log to write into: older revisions of the schema have none.
+-- Whether the audit log exists: older schema revisions have none.
 SELECT to_regclass('audit_log') IS NOT NULL;
 
 -- name: read
--- What was changed, newest first, from before one entry on.
+-- Entries, newest first, before the given one.
 SELECT id, at, who, via, (details ->> 'credential_id')::bigint AS credential_id, ip, action, object_kind, object_id, outcome,
        details - 'credential_id' AS details
 FROM audit_log

@@ -1,4 +1,4 @@
-"""Entries of the audit log, as responses show them."""
+"""Response schemas of the audit log."""
 
 from datetime import datetime
 from typing import Any

@@ -1,6 +1,6 @@
-"""The commonest passwords of twelve and more characters, and the words most others are made of. Data only.
+"""The most common passwords of twelve or more characters, and the words most others are derived from. Data only.
 
-Short ones need no list: they are too short.
+Shorter ones need no list: they are rejected for their length.
 """
 
 SEEDS = (
@@ -39,7 +39,7 @@ SEEDS = (
     "default",
     "login",
 )
-"""A password that is one of these again and again, or with a few digits and marks around it, is as bad as they are."""
+"""A password that repeats one of these, or has a few digits and punctuation around it, is as weak as they are."""
 
 COMMON = frozenset(
     {

@@ -1,6 +1,6 @@
-"""Secrets of sessions, tokens and links: 256 random bits each, of which the database keeps the SHA-256 only.
+"""Secrets of sessions, tokens and links: 256 random bits each, of which the database stores only the SHA-256.
 
-A hash without salt and cost is enough here: nobody guesses 256 bits.
+A hash without salt and cost factor is enough: 256 bits cannot be guessed.
 """
 
 import hashlib
@@ -25,8 +25,8 @@ def hash_of(secret: str) -> bytes:
 
 
 def csrf_token(session_secret: str) -> str:
-    """What a page that holds the session sends back in a header, and a foreign page cannot know. From the session's
-    secret, which it does not betray; so it needs no place of its own and changes with the session."""
+    """Returns the token that a page with this session sends in a header, and that a page of another site cannot know.
+    It is derived from the session's secret, without revealing it; it needs no storage and changes with the session."""
     return hmac.new(session_secret.encode(errors="replace"), b"forager: csrf", hashlib.sha256).hexdigest()
 
 

@@ -1,17 +1,17 @@
-"""Why somebody is not let in. Each is one sentence that tells a guesser nothing."""
+"""Login errors. Each message is one sentence that reveals nothing to an attacker."""
 
 from forager.errors import ForagerError
 
 
 class WrongPasswordError(ForagerError):
-    """The API's 401. The same words whether there is such an account or not."""
+    """A 401 in the API. The message is the same whether the account exists or not."""
 
     def __init__(self) -> None:
         super().__init__("Name or password is wrong.")
 
 
 class MustWaitError(ForagerError):
-    """Too many wrong passwords, sessions or tokens: the API's 429."""
+    """Too many wrong passwords, sessions or tokens: a 429 in the API."""
 
     def __init__(self, wait_s: float, what: str = "passwords") -> None:
         self.wait_s = max(1, round(wait_s + 0.5))
@@ -19,4 +19,4 @@ class MustWaitError(ForagerError):
 
 
 class TooManyLoginsError(ForagerError):
-    """So many people sign in at once that the next one had better come again. The API's 503."""
+    """Too many concurrent logins; the client has to retry later. A 503 in the API."""

@@ -1,4 +1,4 @@
-"""Who asks: the noun that travels from the door to the audit log. Pure."""
+"""The identity of a caller, passed from authentication to the audit log. Pure."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +17,7 @@ class Scope(StrEnum):
 
     READ = "read"
     WRITE = "write"
-    """Changes too, but for accounts and tokens."""
+    """Includes changes, except to accounts and tokens."""
     ADMIN = "admin"
 
 
@@ -26,17 +26,17 @@ class Identity:
     name: str
     role: Role
     via: str
-    """session, token, cli, or none."""
+    """One of session, token, cli, none."""
     user_id: int | None = None
     scope: Scope = Scope.READ
     ip: str | None = None
     credential_id: int | None = None
-    """Number of the session or token."""
+    """Id of the session or token."""
     door: str = "api"
 
     @property
     def signature(self) -> str:
-        """The `by` of everything an operator does, as histories show it: `api:alice`."""
+        """The `by` of every operator action, as the history shows it: `api:alice`."""
         return f"{self.door}:{self.name}"
 
     @property
@@ -45,7 +45,7 @@ class Identity:
 
     @property
     def can_manage(self) -> bool:
-        """Accounts and everybody's tokens."""
+        """Whether the caller may manage accounts and the tokens of all users."""
         return self.role is Role.ADMIN and self.scope is Scope.ADMIN
 
 
@@ -54,6 +54,6 @@ def anon_identity(ip: str | None = None) -> Identity:
 
 
 def operator(signature: str) -> Identity:
-    """Whoever sits at the command line of the machine: `cli:root`."""
+    """The user at the command line of this machine: `cli:root`."""
     door, _, name = signature.partition(":")
     return Identity(name or "unknown", Role.ADMIN, "cli", scope=Scope.ADMIN, door=door)

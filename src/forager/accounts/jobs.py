@@ -1,4 +1,4 @@
-"""Deletes expired sessions, one-time links and failed logins. They were invalid before: every check has the time."""
+"""Deletes expired sessions, one-time links and failed logins. They are invalid already: every check has the time."""
 
 from forager.accounts import store
 from forager.scheduler.job import Job, JobContext

@@ -1,4 +1,4 @@
-"""What people may be called. Pure."""
+"""Rules for user names. Pure."""
 
 import re
 
@@ -7,7 +7,7 @@ from forager.errors import UsageError
 PATTERN = "^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$"
 _NAME = re.compile(PATTERN)
 TAKEN = frozenset({"anonymous", "system", "scheduler"})
-"""Histories name others so."""
+"""Reserved: the history uses these names for other actors."""
 
 
 def validate_name(name: str) -> None:

@@ -1,7 +1,7 @@
-"""Passwords: which are taken, and how they are kept. argon2id, in a few threads of its own: whoever signs in waits for
-them, nobody else does.
+"""Password rules and password hashing. argon2id runs in a small thread pool of its own: only requests that sign in wait
+for it.
 
-Rules as OWASP ASVS has them: long enough, no demands on kinds of characters, none of the commonest or like them.
+The rules follow OWASP ASVS: a minimum length, no required character classes, no common passwords or variants of them.
 """
 
 import asyncio
@@ -35,12 +35,12 @@ MEMORY_KIB, PASSES, LANES = 19 * 1024, 2, 1
 
 
 def normalize_password(password: str) -> str:
-    """The same password from every keyboard: NFC, as browsers and systems differ there."""
+    """Normalizes to NFC, as browsers and systems differ there: a password is the same from every keyboard."""
     return unicodedata.normalize("NFC", password)
 
 
 def reject_weak(password: str, name: str) -> None:
-    """One sentence about what is wrong with it, as a UsageError."""
+    """Raises a UsageError with one sentence that says what is wrong with the password."""
     password = normalize_password(password)
     if len(password) < SHORTEST:
         raise UsageError(f"A password has at least {SHORTEST} characters; a few words are good, and easy to keep.")
@@ -59,8 +59,9 @@ def reject_weak(password: str, name: str) -> None:
 
 
 def _is_weak(password: str, name: str) -> bool:
-    """By zxcvbn, which knows 30,000 common passwords, words and names, rows of keys, sequences, repetitions, dates and
-    the usual letters for others. A common word with digits and marks around it is still that word."""
+    """Returns whether zxcvbn rates the password as weak. It knows 30,000 common passwords, words and names, keyboard
+    rows, sequences, repetitions, dates and the usual letter substitutions. A common word with digits and punctuation
+    around it still counts as that word."""
     core = password.strip(DECORATION)
     is_decorated_word = (
         len(password) - len(core) <= MOST_DECORATION and _estimate_guesses(core, name) < GUESSES_OF_A_WORD
@@ -69,9 +70,9 @@ def _is_weak(password: str, name: str) -> bool:
 
 
 def _estimate_guesses(password: str, name: str) -> float:
-    """Before a guesser finds it. Only of its beginning, and not of one with so many marks that may stand for letters:
-    that would take seconds, and nobody's favourite word is written so."""
-    from zxcvbn import zxcvbn  # 0.15 s, and only who chooses a password needs it
+    """Estimates the number of guesses that find the password. Only its beginning is rated, and not one with many
+    characters that may substitute letters: that would take seconds, and no common word is written that way."""
+    from zxcvbn import zxcvbn  # imports in 0.15 s, and only choosing a password needs it
 
     beginning = password[:LONGEST_LOOKED_AT]
     if not beginning:
@@ -86,7 +87,7 @@ def _bare(text: str) -> str:
 
 
 def _is_based_on(password: str, word: str) -> bool:
-    """The word again and again, or with a few digits and marks around it."""
+    """Returns whether the password is the word repeated, or with a few digits and punctuation around it."""
     left = password.replace(word, "") if word else password
     return len(left) < len(password) and (not left or (len(left) <= 6 and not any(map(str.isalpha, left))))
 
@@ -97,7 +98,8 @@ def _dummy_hash(memory_kib: int) -> str:
 
 
 class Hasher:
-    """One per process. Half of the cores hash at once, two at most, and at most 32 passwords wait."""
+    """Hashes passwords; one instance per process. Half of the cores hash at the same time, two at most, and at most 32
+    passwords wait."""
 
     def __init__(self, memory_kib: int = MEMORY_KIB) -> None:
         self._argon2 = PasswordHasher(PASSES, memory_kib, LANES)
@@ -111,18 +113,19 @@ class Hasher:
         return await self._run(lambda: self._argon2.hash(normalize_password(password)))
 
     async def reject_weak(self, password: str, name: str) -> None:
-        """In a thread: it takes some milliseconds."""
+        """Checks the password in a thread: it takes some milliseconds."""
         await self._run(lambda: reject_weak(password, name))
 
     async def verify(self, password: str, stored: str | None) -> bool:
-        """Takes as long for nobody (None) as for somebody: the time of an answer does not tell who has an account."""
+        """Verifies a password. Takes as long without an account (`stored` is None) as with one, so that the response
+        time does not reveal which accounts exist."""
         return await self._run(lambda: self._verify(password, stored))
 
     def needs_rehash(self, stored: str) -> bool:
         return self._argon2.check_needs_rehash(stored)
 
     def _verify(self, password: str, stored: str | None) -> bool:
-        decoy = _dummy_hash(self._argon2.memory_cost)  # made by whoever comes first, so that nobody's is not slower
+        decoy = _dummy_hash(self._argon2.memory_cost)  # built on any first call: unknown accounts are not slower
         try:
             is_right = self._argon2.verify(stored or decoy, normalize_password(password)[: LONGEST + 1])
         except (VerifyMismatchError, VerificationError, InvalidHashError):

@@ -1,7 +1,7 @@
--- People, their sessions, tokens and links. Owner of users, invites, sessions, api_tokens, login_attempts.
+-- Users, their sessions, tokens and links. Owner of users, invites, sessions, api_tokens, login_attempts.
 
 -- name: find_session
--- Who holds a session, if it lasts still and was used lately; that it was used is noted once a minute.
+-- The user of a session that has neither expired nor been idle too long; updates its last use once a minute.
 WITH found AS (
     SELECT s.id, s.user_id, s.expires_at, s.last_used_at, u.name, u.role
     FROM sessions s JOIN users u ON u.id = s.user_id
@@ -13,7 +13,7 @@ WITH found AS (
 SELECT id, user_id, name, role, 'admin' AS scope, expires_at FROM found;
 
 -- name: find_token
--- Whose token it is, if it is worth anything still; that it was used is noted once a minute.
+-- The user of a token that is still valid; updates its last use once a minute.
 WITH found AS (
     SELECT t.id, t.user_id, t.scope, t.expires_at, t.last_used_at, u.name, u.role
     FROM api_tokens t JOIN users u ON u.id = t.user_id
@@ -25,12 +25,12 @@ WITH found AS (
 SELECT id, user_id, name, role, scope, expires_at FROM found;
 
 -- name: find_login
--- A name as it is compared, and its account, if there is one, with its password's hash.
+-- A name as the database compares it, and its account, if it exists, with the password hash.
 SELECT lower($1::text) AS normal_name, u.id, u.name, u.role, u.is_active, u.password_hash
 FROM (SELECT) AS always LEFT JOIN users u ON lower(u.name) = lower($1);
 
 -- name: open_session
--- A session, if the password that was checked is the account's password still; the browser's old session ends.
+-- Opens a session if the verified password is still the account's password; ends the browser's old session.
 WITH owner AS (
     UPDATE users SET last_login_at = now() WHERE id = $1 AND is_active AND password_hash = $2 RETURNING id
 ), left_behind AS (
@@ -41,39 +41,39 @@ SELECT id, $3, $4, $5, now() + make_interval(secs => $6) FROM owner
 RETURNING id, expires_at;
 
 -- name: end_oldest_sessions
--- Whoever signs in again and again without leaving keeps the newest sessions only.
+-- Keeps only the newest sessions of a user who signs in repeatedly without signing out.
 DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = $1 ORDER BY id DESC OFFSET $2);
 
 -- name: list_sessions
--- Where somebody is signed in, newest first.
+-- The sessions of a user, newest first.
 SELECT id, ip, user_agent, created_at, last_used_at, expires_at
 FROM sessions WHERE user_id = $1 AND expires_at > now() AND last_used_at > now() - make_interval(secs => $2) ORDER BY id DESC;
 
 -- name: end_sessions
--- One session of somebody (NULL: all of them) ends, but for the one that is kept.
+-- Ends one session of a user (NULL: all of them), except the one to keep.
 DELETE FROM sessions
 WHERE user_id = $1 AND ($2::bigint IS NULL OR id = $2) AND ($3::bigint IS NULL OR id <> $3)
 RETURNING id;
 
 -- name: set_password
--- A new password; NULL as the old one: whatever it was.
+-- Sets a new password; NULL as the old hash: whatever it was.
 UPDATE users SET password_hash = $2, password_changed_at = now()
 WHERE id = $1 AND ($3::text IS NULL OR password_hash = $3)
 RETURNING id, name, role;
 
 -- name: rehash_password
--- The same password, hashed as hard as is right today.
+-- Stores the same password, hashed with the current parameters.
 UPDATE users SET password_hash = $2 WHERE id = $1 AND password_hash = $3;
 
 -- name: add_user
--- A person; nothing when the name is taken.
+-- Adds a user; returns no row when the name is taken.
 INSERT INTO users (name, role, password_hash, password_changed_at, created_by)
 VALUES ($1, $2, $3, CASE WHEN $3::text IS NOT NULL THEN now() END, $4)
 ON CONFLICT (lower(name)) DO NOTHING
 RETURNING id;
 
 -- name: list_users
--- Everybody, by name, from behind one name on.
+-- Users by name, after the given name.
 SELECT u.id, u.name, u.role, u.is_active, u.password_hash IS NOT NULL AS has_password, u.password_changed_at, u.last_login_at,
        u.created_by, u.created_at,
        (SELECT count(*) FROM sessions s WHERE s.user_id = u.id AND s.expires_at > now()) AS sessions,
@@ -85,64 +85,64 @@ WHERE ($1::text IS NULL OR lower(u.name) > lower($1)) AND ($2::bigint IS NULL OR
 ORDER BY lower(u.name) LIMIT $3;
 
 -- name: hold_admins
--- Who can still sign in as an admin, held: of two who leave at once the second sees that it would be the last.
+-- Admins who can still sign in, locked: of two concurrent removals the second sees that it would remove the last admin.
 SELECT id FROM users WHERE role = 'admin' AND is_active AND password_hash IS NOT NULL ORDER BY id FOR UPDATE;
 
 -- name: hold_user
--- One person by name, held until the change is made.
+-- One user by name, locked until the change is made.
 SELECT id, name, role, is_active, password_hash IS NOT NULL AS has_password FROM users WHERE lower(name) = lower($1) FOR UPDATE;
 
 -- name: hold_user_by_id
--- One person by number, held until the change is made.
+-- One user by id, locked until the change is made.
 SELECT id, name, role, is_active, password_hash IS NOT NULL AS has_password FROM users WHERE id = $1 FOR UPDATE;
 
 -- name: set_user
--- Role and switch of a person.
+-- Sets the role of a user, and whether the account is enabled.
 UPDATE users SET role = $2, is_active = $3 WHERE id = $1;
 
 -- name: remove_user
--- A person goes, with sessions, tokens and links; what they did stays in the audit log.
+-- Deletes a user with their sessions, tokens and links; the audit log keeps their actions.
 DELETE FROM users WHERE id = $1;
 
 -- name: has_users
--- Whether anybody has a password.
+-- Whether any user has a password.
 SELECT EXISTS (SELECT FROM users WHERE password_hash IS NOT NULL);
 
 -- name: hold_first_admin
--- Of several who come as the first admin at once, one does.
+-- Serializes concurrent attempts to become the first admin: one succeeds.
 SELECT pg_advisory_xact_lock(hashtext('forager first admin'));
 
 -- name: add_invite
--- A one-time link, for somebody or (NULL) for the first admin.
+-- Adds a one-time link, for a user or (NULL) for the first admin.
 INSERT INTO invites (secret_hash, user_id, created_by, expires_at)
 VALUES ($1, $2, $3, now() + make_interval(secs => $4))
 RETURNING id, expires_at;
 
 -- name: drop_invites
--- Earlier links of somebody are worth nothing once there is a new one, or a password.
+-- Deletes earlier links of a user once there is a new one, or a password.
 DELETE FROM invites WHERE user_id = $1;
 
 -- name: find_invite
--- Whom a link is for, while it lasts.
+-- The user of a link that has not expired.
 SELECT i.id, i.user_id, u.name, u.role FROM invites i LEFT JOIN users u ON u.id = i.user_id
 WHERE i.secret_hash = $1 AND i.expires_at > now() AND (u.id IS NULL OR u.is_active);
 
 -- name: use_invite
--- The link is used, by one of those who try.
+-- Uses up the link; of several concurrent requests one succeeds.
 DELETE FROM invites WHERE secret_hash = $1 AND expires_at > now() RETURNING user_id;
 
 -- name: drop_first_invites
--- With the first admin there, no link makes another one.
+-- Deletes the links for the first admin once that account exists.
 DELETE FROM invites WHERE user_id IS NULL;
 
 -- name: add_token
--- A program's credential.
+-- Adds a token for a program.
 INSERT INTO api_tokens (secret_hash, user_id, name, scope, created_by, expires_at)
 VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))
 RETURNING id, created_at, expires_at;
 
 -- name: list_tokens
--- Tokens of somebody (NULL: of everybody), newest first, from before one on.
+-- Tokens of a user (NULL: of all users), newest first, before the given one.
 SELECT t.id, u.name AS owner, t.name, t.scope, t.created_by, t.created_at, t.last_used_at, t.expires_at, t.revoked_at,
        t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now()) AND u.is_active AS is_valid
 FROM api_tokens t JOIN users u ON u.id = t.user_id
@@ -150,7 +150,7 @@ WHERE ($1::bigint IS NULL OR t.user_id = $1) AND ($2::bigint IS NULL OR t.id < $
 ORDER BY t.id DESC LIMIT $3;
 
 -- name: revoke_token
--- A token ends; whose it was, and whether it had ended before.
+-- Revokes a token; returns its owner, and whether it was revoked before.
 WITH held AS (
     SELECT t.id, t.name, t.revoked_at, u.name AS owner FROM api_tokens t JOIN users u ON u.id = t.user_id
     WHERE t.id = $1 AND ($2::bigint IS NULL OR t.user_id = $2) FOR UPDATE OF t
@@ -160,26 +160,26 @@ WITH held AS (
 SELECT id, name, owner, revoked_at IS NOT NULL AS was_revoked FROM held;
 
 -- name: revoke_tokens
--- All tokens of somebody end.
+-- Revokes all tokens of a user.
 UPDATE api_tokens SET revoked_at = now() WHERE user_id = $1 AND revoked_at IS NULL RETURNING id;
 
 -- name: begin_attempts
--- Rows to count wrong passwords in.
+-- Inserts the rows that count wrong passwords.
 INSERT INTO login_attempts (subject) SELECT subject FROM unnest($1::text[]) AS n (subject) ORDER BY subject
 ON CONFLICT (subject) DO NOTHING;
 
 -- name: hold_attempts
--- What was wrong before, held: many tries at once are counted one after the other.
+-- Earlier failures, locked: concurrent attempts are counted one after the other.
 SELECT subject, failures, failed_at, wait_until, succeeded_at, clock_timestamp() AS now
 FROM login_attempts WHERE subject = ANY ($1::text[]) ORDER BY subject FOR UPDATE;
 
 -- name: count_attempts
--- This try as if it were wrong; a right one is forgiven afterwards.
+-- Counts this attempt as failed; a successful one is reset afterwards.
 UPDATE login_attempts a SET failures = n.failures, failed_at = clock_timestamp(), wait_until = n.wait_until
 FROM unnest($1::text[], $2::int[], $3::timestamptz[]) AS n (subject, failures, wait_until) WHERE a.subject = n.subject;
 
 -- name: reset_attempts
--- The password was right: account and pair begin anew, the address loses this one try, and the pair is known from now on.
+-- After a successful login: resets account and pair, takes this one attempt off the address, and marks the pair as known.
 WITH held AS MATERIALIZED (
     SELECT subject FROM login_attempts WHERE subject IN ($1, $2, $3) ORDER BY subject FOR UPDATE
 )
@@ -190,12 +190,12 @@ SET failures = CASE WHEN a.subject = $2 AND NOT $4 THEN GREATEST(a.failures - 1,
 FROM held WHERE a.subject = held.subject;
 
 -- name: reset_account_attempts
--- An operator vouches for somebody: wrong passwords of the account are forgotten, from wherever.
+-- Resets the wrong passwords of an account from all addresses, when an operator or a one-time link has confirmed the user.
 UPDATE login_attempts SET failures = 0, wait_until = NULL
 WHERE subject = 'account:' || $1 OR starts_with(subject, 'pair:' || $1 || ' ');
 
 -- name: clear_out
--- What is over goes: sessions, links, and attempts nobody has to know of any more.
+-- Deletes expired sessions and links, and attempts that are no longer needed.
 WITH sessions_gone AS (
     DELETE FROM sessions WHERE expires_at <= now() RETURNING 1
 ), invites_gone AS (

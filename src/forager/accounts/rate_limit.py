@@ -1,8 +1,8 @@
-"""Rate limits that hold across processes, without a statement per request: `Meter`s, compared in bulk.
+"""Rate limits that hold across processes without a statement per request: `RequestCounter`s, synchronized in bulk.
 
-Each process tells the table `rate_counts` once a second what it let through, and learns what all did, in one statement;
-whoever used up a share of a limit compares at once. A ledger that is asked before the table spares it that. While none
-can be reached each process counts for itself.
+Each process adds its accepted requests to the table `rate_counts` once a second and reads the totals of all processes;
+a process that has used up its share of a limit synchronizes immediately. A shared counter before the table, such as
+Redis, takes that load off it. While none is reachable, each process counts alone.
 """
 
 import asyncio
@@ -23,23 +23,23 @@ EVERY_S = 1.0
 LONGEST_COMPARING_S = 2.0
 CLEAR_EVERY_S = 30.0
 MOST_SUBJECTS = 100_000
-"""More are not remembered here; the table remembers them for a minute."""
+"""The limit of subjects in memory; the table keeps the others for a minute."""
 
 
 class SharedCounter(Protocol):
-    """Where processes add up what they let through: subject → second → requests."""
+    """Adds up the accepted requests of all processes: subject → second → requests."""
 
     async def exchange(
         self, told: Mapping[str, Mapping[int, int]], since: int
     ) -> Mapping[str, Mapping[int, int]] | None:
-        """Adds it, and answers what all of them told since. None: it cannot, and the next ledger is to be asked."""
+        """Adds the counts and returns the totals of all processes since then. None: use the next counter."""
 
     async def clear_out(self, before: int) -> None:
-        """Seconds before this one are no longer needed."""
+        """Deletes counts of seconds before this one."""
 
 
 class Table:
-    """The table `rate_counts`. It may be away, and says so by the errors of the database."""
+    """The table `rate_counts`. Raises the errors of the database while that is unavailable."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -60,7 +60,7 @@ class Table:
 class Limiter:
     def __init__(self, pool: Pool, *before: SharedCounter) -> None:
         self._ledgers: tuple[SharedCounter, ...] = (*before, Table(pool))
-        """In the order they are asked."""
+        """In the order in which they are tried."""
         self._meters: OrderedDict[str, RequestCounter] = OrderedDict()
         self._changed: set[str] = set()
         self._comparing: asyncio.Task[None] | None = None
@@ -68,7 +68,7 @@ class Limiter:
         self._clear_at = 0.0
 
     async def take(self, subject: str, limit: int) -> int:
-        """Count a request. 0: it may pass; else the seconds until one may."""
+        """Counts a request. Returns 0 if it is accepted, else the seconds until one is."""
         while True:
             meter, second = self._get_counter(subject), int(clock.now().timestamp())
             if wait_s := meter.wait_s(second, limit):
@@ -81,16 +81,17 @@ class Limiter:
         return 0
 
     def wait_s(self, subject: str, limit: int) -> int:
-        """As far as this process knows, and nothing is counted. 0: one more would pass."""
+        """Returns the seconds until a request is accepted, as far as this process knows, without counting it."""
         meter = self._meters.get(subject)
         return meter.wait_s(int(clock.now().timestamp()), limit) if meter else 0
 
     def standing(self, subject: str, limit: int) -> tuple[int, int]:
-        """As far as this process knows: how many more may come, and in how many seconds it will be more."""
+        """Returns, as far as this process knows, the number of requests left and the seconds until it grows."""
         return self._get_counter(subject).standing(int(clock.now().timestamp()), limit)
 
     async def compare(self) -> None:
-        """Tell and learn. Who comes while somebody compares waits for that, and then for one that knows of him too."""
+        """Sends and receives counts. A caller that arrives during a synchronization waits for it, and then for the next
+        one, which includes its own counts."""
         running = self._comparing
         if running is not None and not running.done():
             await asyncio.wait([running])

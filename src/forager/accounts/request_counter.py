@@ -1,13 +1,13 @@
-"""How much somebody may ask: a sliding window, counted by the second. Pure.
+"""Counts requests for a rate limit: a sliding window with a resolution of a second. Pure.
 
-A process knows what it let through itself, and what all processes together had let through when they last compared. It
-lets through a twentieth of the limit on its own, then it compares before it goes on; as much again may be on its way to
-the others. So one process lets through the limit and no more, and n processes at most
+A process knows the requests it has accepted, and the total of all processes as of the last synchronization. It accepts
+a twentieth of the limit on its own and then synchronizes before it continues; as many again may be in transit to the
+other processes. So one process accepts the limit and no more, and n processes accept at most
 
     limit + n · (a tenth of the limit, at least two)
 
-in any window, however requests fall between two comparings. Refused requests do not count: who is refused and keeps
-asking is let through again as early as who waits.
+in any window, however requests fall between two synchronizations. Rejected requests do not count: a client that keeps
+sending is accepted again as early as one that waits.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ SHARE = 20
 
 @dataclass(slots=True)
 class RequestCounter:
-    """Of one subject, in one process."""
+    """The requests of one subject in one process."""
 
     known: dict[int, int] = field(default_factory=dict)
-    """Second → requests, of all processes, as of the last comparing."""
+    """Second → requests of all processes, as of the last synchronization."""
     own: dict[int, int] = field(default_factory=dict)
-    """What came here since."""
+    """Second → requests of this process since then."""
     _summed: tuple[int, int] = (-1, 0)
-    """Of which second, and the sum of what is known then: a thousand requests a second ask for it."""
+    """The second, and the sum of `known` in its window: cached because a thousand requests a second need it."""
 
     def count(self, second: int) -> int:
         oldest = second - WINDOW_S
@@ -35,7 +35,7 @@ class RequestCounter:
         return self._summed[1] + sum(n for at, n in self.own.items() if at >= oldest)
 
     def wait_s(self, second: int, limit: int) -> int:
-        """Until one more fits; 0: it does now."""
+        """Returns the seconds until the next request is accepted; 0 if it is accepted now."""
         excess = self.count(second) - limit
         if excess < 0:
             return 0
@@ -47,7 +47,7 @@ class RequestCounter:
         return WINDOW_S
 
     def standing(self, second: int, limit: int) -> tuple[int, int]:
-        """How many more may come, and in how many seconds it will be more."""
+        """Returns the number of requests left, and the seconds until it grows."""
         oldest = second - WINDOW_S
         first = min((at for at in (*self.known, *self.own) if at >= oldest), default=second)
         return max(limit - self.count(second), 0), first + WINDOW_S + 1 - second
@@ -62,26 +62,26 @@ class RequestCounter:
         return not self.own and all(at < second - WINDOW_S for at in self.known)
 
     def take_pending(self) -> dict[int, int]:
-        """What is to be told to the others. It counts on meanwhile as known."""
+        """Returns the counts to send to the other processes, and counts them as known meanwhile."""
         told, self.own, self._summed = self.own, {}, (-1, 0)
         for at, n in told.items():
             self.known[at] = self.known.get(at, 0) + n
         return told
 
     def restore_pending(self, told: Mapping[int, int]) -> None:
-        """They could not be told: it stays ours."""
+        """Takes the counts back after a failed synchronization."""
         self._summed = (-1, 0)
         for at, n in told.items():
             self.own[at] = self.own.get(at, 0) + n
             self.known[at] = self.known.get(at, 0) - n
 
     def learn(self, counts: Mapping[int, int]) -> None:
-        """What all let through, as far as whoever tells knows: where he forgot some, we did not."""
+        """Merges the totals of all processes. Keeps a known count that is higher: the shared one may have lost some."""
         oldest = max((*self.known, *counts), default=0) - 2 * WINDOW_S
         kept = {at: n for at, n in self.known.items() if at >= oldest and n > counts.get(at, 0)}
         self.known, self._summed = {**counts, **kept}, (-1, 0)
 
 
 def share_of(limit: int) -> int:
-    """What a process lets through before it compares."""
+    """Returns the number of requests that a process accepts before it synchronizes."""
     return max(1, limit // SHARE)

@@ -1,6 +1,6 @@
-"""What an operator may do with accounts: people, their sessions, tokens and one-time links. Every door calls these.
+"""Operator actions on accounts: users, their sessions, tokens and one-time links. CLI and API call these.
 
-Each runs in the caller's one transaction, and notes itself in the audit log there. Signing in is in `sign_in.py`.
+Each function runs in the caller's transaction, and writes its audit log entry there. Signing in is in `sessions.py`.
 """
 
 import re
@@ -21,7 +21,7 @@ INVITE_S = 86_400.0
 TOKEN_S = 90 * 86_400.0
 LINK_PATH = "/accept"
 CAPTION = r"^[^\x00-\x1f\x7f]{1,100}$"
-"""What a token may be called."""
+"""Pattern for the name of a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class NewInvite:
 class NewToken:
     id: int
     token: str = field(repr=False)
-    """Shown this once: only its hash is kept."""
+    """Shown only once: the database stores only its hash."""
     owner: str
     name: str
     scope: Scope
@@ -46,13 +46,13 @@ class NewToken:
 
 
 def link(address: str, secret: str) -> str:
-    """The secret stands behind the #: browsers send that to no server, so no log has it."""
+    """Builds a one-time link. The secret is in the fragment: browsers send that to no server, so no log contains it."""
     return f"{address.rstrip('/')}{LINK_PATH}#{secret}"
 
 
 async def first_admin_link(conn: Connection, address: str) -> str | None:
-    """While nobody has a password: a link with which somebody becomes the first admin, good for a day. In the caller's
-    transaction. Several may be out; the first that is used ends them all."""
+    """Returns a link that creates the first admin, valid for a day, or None once a user has a password. Runs in the
+    caller's transaction. Several links may be valid; the first one used invalidates them all."""
     if await store.has_users(conn):
         return None
     secret = new_secret()
@@ -60,11 +60,11 @@ async def first_admin_link(conn: Connection, address: str) -> str | None:
     return link(address, secret)
 
 
-# People --------------------------------------------------------------------------------------------------------------
+# Users ---------------------------------------------------------------------------------------------------------------
 
 
 async def list_users(conn: Connection, *, after: str | None = None, limit: int = 1000) -> list[Row]:
-    """By name; the next page is what comes `after` the last one's name."""
+    """Returns users by name; for the next page pass the last name as `after`."""
     return await store.list_users(conn, after=after, user_id=None, limit=limit)
 
 
@@ -76,14 +76,14 @@ async def read_user(conn: Connection, user_id: int) -> Row:
 
 
 async def add_user(conn: Connection, who: Identity, name: str, role: Role, password_hash: str) -> int:
-    """With a password that was chosen and checked already."""
+    """Adds a user with a password that has been validated and hashed."""
     identity = await _add(conn, who, name, role, password_hash)
     await audit.note(conn, who, "user.add", kind="user", object_id=name, details={"role": role})
     return identity
 
 
 async def invite(conn: Connection, who: Identity, name: str, role: Role) -> NewInvite:
-    """A new person, or one who was invited and did not come yet: the earlier link is worth nothing then."""
+    """Invites a new user, or one who has not accepted an invitation yet: the earlier link becomes invalid."""
     validate_name(name)
     held = await store.hold_user(conn, name)
     if held is not None and (held["has_password"] or not held["is_active"]):
@@ -99,7 +99,7 @@ async def invite(conn: Connection, who: Identity, name: str, role: Role) -> NewI
 
 
 async def reset_password(conn: Connection, who: Identity, user: str | int) -> NewInvite:
-    """A link with which somebody chooses a new password. Until then the old one works; then all sessions end."""
+    """Returns a link to set a new password. The old one works until the link is used; then all sessions end."""
     held = await _hold(conn, user)
     if not held["is_active"]:
         raise ConflictError(
@@ -114,8 +114,8 @@ async def reset_password(conn: Connection, who: Identity, user: str | int) -> Ne
 async def change_user(
     conn: Connection, who: Identity, user: str | int, *, role: Role | None = None, is_active: bool | None = None
 ) -> Row:
-    """Another role, or switched off or on. Whoever is changed signs in anew; who is switched off loses the tokens for
-    good: they may be in other hands, and do not come back with the account."""
+    """Changes the role of a user, or disables or enables the account. The user has to sign in again. Disabling revokes
+    the tokens for good: they may be compromised, and enabling the account does not restore them."""
     admins = await store.hold_admins(conn)
     held = await _hold(conn, user)
     after_role, after_active = role or Role(held["role"]), held["is_active"] if is_active is None else is_active
@@ -131,7 +131,7 @@ async def change_user(
 
 
 async def remove_user(conn: Connection, who: Identity, user: str | int) -> str:
-    """With sessions, tokens and links. The audit log keeps the name."""
+    """Deletes a user with their sessions, tokens and links. The audit log keeps the name."""
     admins = await store.hold_admins(conn)
     held = await _hold(conn, user)
     _reject_last_admin(admins, held)
@@ -144,13 +144,13 @@ async def remove_user(conn: Connection, who: Identity, user: str | int) -> str:
 
 
 async def list_sessions(conn: Connection, who: Identity, idle_s: float) -> list[Row]:
-    """One's own; `is_this` marks the one that asks."""
+    """Returns the user's own sessions; `is_this` marks the one of the request."""
     rows = await store.list_sessions(conn, who.user_id or 0, idle_s)
     return [row | {"is_this": who.via == "session" and row["id"] == who.credential_id} for row in rows]
 
 
 async def end_session(conn: Connection, who: Identity, session: int) -> None:
-    """One of one's own."""
+    """Ends one of the user's own sessions."""
     if not await store.end_sessions(conn, who.user_id or 0, session):
         raise NotFoundError(f"You have no session {session}.")
     await audit.note(conn, who, "session.end", kind="session", object_id=session)
@@ -169,7 +169,7 @@ async def end_other_sessions(conn: Connection, who: Identity) -> int:
 async def create_token(
     conn: Connection, who: Identity, owner: str | int, *, name: str, scope: Scope, lasts_s: float | None = TOKEN_S
 ) -> NewToken:
-    """Its secret is in the answer and nowhere else. It can do at most what its owner's role allows."""
+    """Creates a token. The secret is only in the return value. A token can do at most what its owner's role allows."""
     if not re.fullmatch(CAPTION, name):
         raise UsageError("The name of a token has 1 to 100 characters, none of them a control character.", field="name")
     held = await _hold(conn, owner)
@@ -187,12 +187,13 @@ async def create_token(
 async def list_tokens(
     conn: Connection, user_id: int | None, *, before: int | None = None, limit: int = 1000
 ) -> list[Row]:
-    """Of one person, or (None) of everybody; newest first."""
+    """Returns the tokens of one user, or of all users (None), newest first."""
     return await store.list_tokens(conn, user_id, before=before, limit=limit)
 
 
 async def revoke_token(conn: Connection, who: Identity, token: int, *, of: int | None = None) -> Row:
-    """At once and for ever; a second time changes nothing. `of`: only if it is this person's."""
+    """Revokes a token immediately and permanently; revoking it again changes nothing. `of` restricts it to this user's
+    tokens."""
     ended = await store.revoke_token(conn, token, of=of)
     if ended is None:
         raise NotFoundError(f"There is no token {token}; `forager token list` shows them.")

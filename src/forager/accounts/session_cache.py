@@ -1,8 +1,8 @@
-"""For how long it is believed who somebody is, in whichever process, and who else may vouch for it.
+"""Defines how long a process trusts a cached identity, and the interface to share it between processes.
 
-PostgreSQL says who holds a session or a token. What it said is believed for a second from the moment it was asked,
-wherever it is remembered. Whoever ends a session waits so long before saying that it is done: then nobody believes it
-any more, whichever messages were lost and whatever became of the servers between.
+PostgreSQL decides who holds a session or a token. Its result is valid for a second from the start of the query,
+wherever it is cached. A request that ends a session responds only after that second: then no process accepts the
+session any more, whichever messages were lost and whatever happened to the servers between.
 """
 
 import asyncio
@@ -10,24 +10,24 @@ from typing import Protocol
 
 REMEMBERED_S = 1.0
 ALONE_S = 10.0
-"""After so long a process asks PostgreSQL itself, whoever vouches."""
+"""After this time a process queries PostgreSQL itself, whatever the shared cache says."""
 
 
 Heard = tuple[float, int | None]
-"""For how many seconds what PostgreSQL told another process holds, if we were told the same; and which moment it is, by
-the clock of whoever vouches: to be told along with what PostgreSQL says next."""
+"""The number of seconds for which another process's result from PostgreSQL stays valid, if it equals ours; and the
+current time by the clock of the shared cache, to be passed to `tell` with the next result."""
 
 
 class SessionCache(Protocol):
     async def hear(self, name: bytes, known: bytes) -> Heard:
-        """Whether another process was told the same lately as `known` says."""
+        """Returns whether another process has recently read the same row from PostgreSQL as the digest `known`."""
 
     async def tell(self, name: bytes, known: bytes, moment: int) -> None:
-        """What PostgreSQL said, when asked after that moment."""
+        """Stores the digest of a row that PostgreSQL returned to a query started after `moment`."""
 
 
 class NullCache:
-    """Every process asks for itself."""
+    """Shares nothing: every process queries PostgreSQL itself."""
 
     async def hear(self, _name: bytes, _known: bytes) -> Heard:
         return 0.0, None
@@ -37,5 +37,5 @@ class NullCache:
 
 
 async def wait_for_expiry() -> None:
-    """After a commit that ended sessions or tokens, or changed a role: until it holds in every process."""
+    """Waits until a commit that ended sessions or tokens, or changed a role, is in effect in every process."""
     await asyncio.sleep(REMEMBERED_S)

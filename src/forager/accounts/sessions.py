@@ -1,9 +1,9 @@
-"""Signing in and out, and choosing a password. Takes the pool: a password is hashed between two transactions, and no
-connection waits for that.
+"""Signs users in and out, and sets passwords. Takes the pool: a password is hashed between two transactions, and no
+connection is held meanwhile.
 
-    count the try  →  look at the password  →  open a session, forgive the try
+    count the attempt  →  verify the password  →  open a session, reset the attempt
 
-A try is counted as wrong before the password is looked at: a thousand at once are no way around the limit.
+An attempt is counted as failed before the password is verified: a thousand concurrent attempts do not bypass the limit.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from forager.db.types import Connection, Pool
 from forager.errors import ConflictError, NotFoundError, UsageError
 
 SESSION_S = 86_400.0
-"""A day, whatever is done meanwhile."""
+"""A day, regardless of activity."""
 MOST_SESSIONS = 20
 LONGEST_AGENT = 200
 ACQUIRE_S = 2.0
@@ -29,12 +29,12 @@ USED_UP = "This link was used, or is too old; `forager user invite` makes anothe
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Where a request comes from."""
+    """The client of a login request."""
 
     ip: str
     user_agent: str | None = None
     session: str | None = None
-    """The secret of a session the browser still has; it ends when a new one begins."""
+    """The secret of the session that the browser still has; it ends when a new one begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ async def sign_out(conn: Connection, who: Identity) -> None:
 async def change_password(
     pool: Pool, hasher: Hasher, who: Identity, *, current: str, new: str, visitor: Visitor
 ) -> SignedIn:
-    """All sessions end, and a new one begins here."""
+    """Changes the password, ends all sessions and opens a new one for this visitor."""
     await hasher.reject_weak(new, who.name)
     user, subjects, is_known = await _checked(pool, hasher, who.name, current, visitor)
     new_hash = await hasher.hash(new)
     async with pool.acquire(timeout=ACQUIRE_S) as conn, conn.transaction():
         if await store.set_password(conn, user.id, new_hash, old_hash=user.password_hash) is None:
-            raise WrongPasswordError  # somebody else changed it meanwhile
+            raise WrongPasswordError  # another request changed it meanwhile
         await _revoke_sessions(conn, user.id)
         signed = await _open_session(conn, user._replace(password_hash=new_hash), visitor)
         await store.reset_attempts(conn, subjects, is_known=is_known)
@@ -84,7 +84,7 @@ async def change_password(
 async def accept(
     pool: Pool, hasher: Hasher, secret: str, *, name: str | None, password: str, visitor: Visitor
 ) -> SignedIn:
-    """Somebody with a one-time link chooses a password, the first admin a name too, and is signed in."""
+    """Sets the password of the user who holds a one-time link, and for the first admin the name too; then signs in."""
     async with pool.acquire(timeout=ACQUIRE_S) as conn:
         invite = await store.find_invite(conn, secret)
     if invite is None:
@@ -132,8 +132,8 @@ async def _create_first_admin(conn: Connection, name: str, password_hash: str) -
 
 
 async def _set_password(conn: Connection, user: Login, password_hash: str) -> None:
-    """By a link: tokens end, too, since the account may have been in other hands. Who changes it and knows the old one
-    keeps them."""
+    """Sets a password by link. Revokes the tokens too, since the account may have been compromised; a user who changes
+    the password and knows the old one keeps them."""
     await store.set_password(conn, user.id, password_hash)
     await store.revoke_tokens(conn, user.id)
     await _revoke_sessions(conn, user.id)
@@ -148,8 +148,9 @@ async def _revoke_sessions(conn: Connection, user_id: int) -> None:
 async def _checked(
     pool: Pool, hasher: Hasher, name: str, password: str, visitor: Visitor
 ) -> tuple[Login, throttle.Subjects, bool]:
-    """The account this is the password of, whom the try counts against, and whether it signed in from there before. The
-    database decides which account a name means, so that every spelling of it counts against the same one."""
+    """Returns the account with this password, the subjects that the attempt counts against, and whether the account has
+    signed in from this address before. The database normalizes the name, so that every spelling counts against the same
+    account."""
     async with pool.acquire(timeout=ACQUIRE_S) as conn:
         normal_name, user = await store.find_login(conn, name)
         subjects = throttle.subjects_of(user.id if user else normal_name, visitor.ip)
@@ -175,7 +176,7 @@ async def _count_try(conn: Connection, subjects: throttle.Subjects) -> bool:
 
 
 async def _note_wrong(pool: Pool, user: Login | None, visitor: Visitor) -> None:
-    """The name is told only where there is such an account: what stands in its place may be a password."""
+    """Records a failed login. Stores the name only if the account exists: otherwise it may be a mistyped password."""
     async with pool.acquire(timeout=ACQUIRE_S) as conn:
         await audit.note(
             conn,

@@ -1,4 +1,4 @@
-"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `queries.sql`. Opens no transactions: the service layer does."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -31,7 +31,7 @@ ADD_INVITE = Query(SQL["add_invite"], Opened)
 
 
 async def find_session(conn: Connection, secret: str, idle_s: float) -> Any:
-    """One that was not used for `idle_s` is over."""
+    """Returns the session of this secret, unless it has been idle for `idle_s`."""
     return await conn.fetchrow(SQL["find_session"], hash_of(secret), idle_s)
 
 
@@ -40,7 +40,7 @@ async def find_token(conn: Connection, token: str) -> Any:
 
 
 async def find_login(conn: Connection, name: str) -> tuple[str, Login | None]:
-    """The name as the database compares it, and whose it is."""
+    """Returns the name as the database compares it, and its account."""
     normal_name, *columns = await fetch_one(conn, SQL["find_login"], name)
     return normal_name, Login(*columns) if columns[0] is not None else None
 
@@ -55,7 +55,7 @@ async def open_session(
     lasts_s: float,
     left_behind: str | None,
 ) -> Opened | None:
-    """None: the password was changed, or the account switched off, since it was checked."""
+    """Returns None if the password was changed, or the account disabled, since the check."""
     old = hash_of(left_behind) if left_behind else None
     row = await conn.fetchrow(
         SQL["open_session"], user.id, user.password_hash, hash_of(secret), ip, user_agent, lasts_s, old
@@ -87,7 +87,7 @@ async def rehash_password(conn: Connection, user: Login, new_hash: str) -> None:
 
 
 async def add_user(conn: Connection, name: str, role: str, password_hash: str | None, *, by: str) -> int | None:
-    """None: the name is taken."""
+    """Returns the id, or None if the name is taken."""
     found: int | None = await conn.fetchval(SQL["add_user"], name, role, password_hash, by)
     return found
 
@@ -160,12 +160,12 @@ async def revoke_token(conn: Connection, token_id: int, *, of: int | None) -> Ro
 
 
 async def revoke_tokens(conn: Connection, user_id: int) -> int:
-    """All of somebody's; answers how many there were."""
+    """Revokes all tokens of a user and returns their number."""
     return len(await conn.fetch(SQL["revoke_tokens"], user_id))
 
 
 async def hold_attempts(conn: Connection, subjects: Sequence[str]) -> tuple[dict[str, Record], datetime | None]:
-    """What was wrong before, and the database's time."""
+    """Returns the earlier failures, locked, and the database's time."""
     await conn.execute(SQL["begin_attempts"], subjects)
     rows = await conn.fetch(SQL["hold_attempts"], subjects)
     found = {

@@ -1,11 +1,11 @@
-"""How long somebody waits after wrong passwords. Pure.
+"""Computes the delay after failed logins. Pure.
 
-    strange address   counts against the account and against the address
-    known address     the account signed in from there before: counts against the two together only
+    unknown address   counts against the account and against the address
+    known address     the account has signed in from there before: counts against the pair only
 
-So a stranger who guesses keeps neither the person from signing in where she always does, nor her colleagues. After five
-wrong passwords the wait is half a minute, and doubles with each further one up to a quarter of an hour: nobody is
-locked out for ever. What was wrong is forgotten by a right one, or after a day.
+So an attacker who guesses passwords blocks neither the user at her usual address nor her colleagues. After five wrong
+passwords the delay is half a minute, and doubles with each further one up to a quarter of an hour: no account is locked
+permanently. A successful login resets the failures; so does a day without a further one.
 """
 
 import ipaddress
@@ -22,7 +22,7 @@ KNOWN_FOR = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is known of one subject."""
+    """The login history of one subject."""
 
     failures: int = 0
     failed_at: datetime | None = None
@@ -32,7 +32,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """Whom one try counts against."""
+    """The subjects that one attempt counts against."""
 
     account: str
     address: str
@@ -45,16 +45,16 @@ class Subjects:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Either a wait, or the counts as they are if this try is wrong: written down before the password is looked at,
-    so that many tries at once are no way around."""
+    """Either a delay, or the counts as they are if this attempt fails: stored before the password is verified, so that
+    concurrent attempts do not bypass the limit."""
 
     wait_s: float
     counts: Mapping[str, tuple[int, datetime | None]]
 
 
 def subjects_of(account: int | str, address: str) -> Subjects:
-    """By the number of an account. A name that nobody has counts too, as the database compares names: who guesses must
-    not learn which names there are."""
+    """Returns the subjects, by account id. An unknown name counts too, as normalized by the database: an attacker must
+    not learn which names exist."""
     whose, where = account_of(account), network_of(address)
     return Subjects(f"account:{whose}", f"address:{where}", f"pair:{whose} {where}")
 
@@ -64,7 +64,7 @@ def account_of(account: int | str) -> str:
 
 
 def network_of(address: str) -> str:
-    """Of IPv6 the /64: one household has as many addresses as it likes in it."""
+    """Returns the /64 network of an IPv6 address: one household can use any number of addresses in it."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

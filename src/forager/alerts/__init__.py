@@ -1,1 +1,1 @@
-"""When a person should look: the rules, how long something has to be so, and what became of it."""
+"""Alerts: the rules, how long a condition has to last, and the history of each alert."""

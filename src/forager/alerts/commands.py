@@ -46,7 +46,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(family, name="alerts", rich_help_panel="Look after it")
 
 
-# Looking -------------------------------------------------------------------------------------------------------------
+# Queries -------------------------------------------------------------------------------------------------------------
 
 
 def alerts(
@@ -156,7 +156,7 @@ def rules(as_json: AsJson = False) -> None:
     return None
 
 
-# Acting --------------------------------------------------------------------------------------------------------------
+# Changes -------------------------------------------------------------------------------------------------------------
 
 
 def ack(ids: Ids, reason: Why = None, as_json: AsJson = False, home: Home = None) -> None:
@@ -231,7 +231,7 @@ def unmute(rule: RuleName, subject: Subject = "", as_json: AsJson = False, home:
     return output.say(f"{rule} is told of again." if was else f"{rule} was not muted.")
 
 
-# Who is told ---------------------------------------------------------------------------------------------------------
+# Webhook targets -----------------------------------------------------------------------------------------------------
 
 
 def targets(as_json: AsJson = False, home: Home = None) -> None:

@@ -1,7 +1,8 @@
-"""One look of the rules: what they find, against what was watched, becomes alerts raised and resolved.
+"""Evaluates the findings of the rules against the stored watches, and raises and resolves alerts.
 
-All of it is one transaction of the caller's: two who look at once come one after the other, and a kill leaves the look
-undone. What it raised and resolved is told in the same transaction, so that nobody hears of what did not happen.
+The evaluation runs in one transaction of the caller: concurrent evaluations are serialized, and a killed process leaves
+nothing half done. Notifications are enqueued in the same transaction, so that none is sent for a change that was rolled
+back.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,7 @@ class AlertChanges:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a look leads to. Pure: the store carries it out."""
+    """The changes that an evaluation leads to. Pure: the store applies them."""
 
     watches: Mapping[Key, Watch]
     raises: Sequence[Finding]
@@ -34,7 +35,7 @@ class Plan:
 
 
 async def look(conn: Connection, findings: Sequence[Finding], now: datetime, put: Put) -> AlertChanges:
-    """`now` is the database's; `put` the outbox of webhooks."""
+    """Runs one evaluation. `now` is the database's time; `put` adds a call to the webhook outbox."""
     watched = await store.read_watches(conn)
     plan = plan_of(findings, watched, now)
     await store.update_open_alerts(conn, plan.seen)
@@ -49,7 +50,7 @@ async def look(conn: Connection, findings: Sequence[Finding], now: datetime, put
 
 
 def say(looked: AlertChanges) -> None:
-    """Once the transaction is over."""
+    """Logs the changes; call it after the commit."""
     for alert in looked.raised:
         about = {"rule": alert["rule"], "subject": alert["subject"], "alert": alert["id"]}
         log().error(f"alert: {alert['message']}", action="alert.raised", severity=alert["severity"], **about)
@@ -58,7 +59,7 @@ def say(looked: AlertChanges) -> None:
 
 
 def plan_of(findings: Sequence[Finding], watched: Mapping[Key, tuple[Watch, int | None]], now: datetime) -> Plan:
-    """Whatever is watched and was not found is good."""
+    """Plans the changes. A watched subject without a finding is good."""
     found = {(finding.rule, finding.subject): finding for finding in findings}
     watches: dict[Key, Watch] = {}
     raises: list[Finding] = []

@@ -31,7 +31,7 @@ from forager.storage.disk import read_disks
 from forager.webhooks import store as webhooks
 
 ANSWERS_S = 60.0
-"""The error rate is that of this minute and the one before."""
+"""The error rate covers the current minute and the previous one."""
 UNANSWERED = frozenset(
     error.code
     for error in (DnsError, ConnectError, ConnectionLostError, TlsError, VisitTimeoutError, RobotsUnreachableError)
@@ -115,14 +115,14 @@ def _is_watched(name: str, context: JobContext) -> bool:
 class VisitCounts(NamedTuple):
     visits: float
     refused: float
-    """Answered with 4xx or 5xx."""
+    """Visits with a 4xx or 5xx response."""
     unanswered: float
-    """Ended by the network."""
+    """Visits that failed in the network."""
     succeeded: float
 
 
 async def _count_visits(conn: Connection) -> VisitCounts:
-    """How the visits of the last minute and the one before ended."""
+    """Counts the outcomes of the visits in the current minute and the previous one."""
     numbers, _ = await series.read_recent(conn, ["visits", "status", "failures"], since_s=ANSWERS_S)
 
     def count(metric: str, is_meant: Callable[[str], bool]) -> float:

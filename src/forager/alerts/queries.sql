@@ -1,26 +1,26 @@
 -- Alerts. Owner of alerts, alert_events, alert_watches, alert_mutes, alert_targets.
 
 -- name: take_turn
--- Two who look at once come one after the other.
+-- Serializes concurrent evaluations.
 SELECT pg_advisory_xact_lock(hashtext('forager.alerts'));
 
 -- name: read_watches
--- What is watched: what began, and what is open. Locked, so that a person's word and a look of the rules come one after the other.
+-- Pending conditions and open alerts. Locks the alerts, so that operator actions and rule evaluations are serialized.
 WITH open AS MATERIALIZED (SELECT id, rule, subject FROM alerts WHERE resolved_at IS NULL ORDER BY id FOR NO KEY UPDATE)
 SELECT COALESCE(o.rule, w.rule) AS rule, COALESCE(o.subject, w.subject) AS subject, o.id AS alert_id, w.bad_since, w.quiet_since, w.seen_at
 FROM open o FULL JOIN alert_watches w ON w.rule = o.rule AND w.subject = o.subject;
 
 -- name: forget_watches
--- Of what the rules said before, nothing is kept but what the look under way says.
+-- Deletes all watches; the current evaluation writes them again.
 DELETE FROM alert_watches;
 
 -- name: keep_watches
--- What began, and not yet long enough.
+-- Stores conditions that have begun and have not lasted long enough yet.
 INSERT INTO alert_watches (rule, subject, bad_since, quiet_since, seen_at)
 SELECT * FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[]);
 
 -- name: raise
--- Alerts that nobody has yet. Answers those that were raised.
+-- Inserts alerts that are not open yet; returns those inserted.
 WITH raised AS (
     INSERT INTO alerts (rule, subject, severity, message, value)
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[])
@@ -32,12 +32,12 @@ WITH raised AS (
 SELECT * FROM raised ORDER BY id;
 
 -- name: update_open_alerts
--- Open alerts that are found again: when, and how it looks now.
+-- Updates time, message and value of open alerts whose condition persists.
 UPDATE alerts a SET seen_at = now(), message = n.message, value = n.value
 FROM unnest($1::bigint[], $2::text[], $3::float8[]) AS n (id, message, value) WHERE a.id = n.id AND a.resolved_at IS NULL;
 
 -- name: acknowledge
--- Somebody looks after these; the first one stays named.
+-- Marks alerts as acknowledged; the first operator who does so stays recorded.
 WITH taken AS (
     UPDATE alerts SET acknowledged_at = now(), acknowledged_by = $2
     WHERE id = ANY ($1::bigint[]) AND resolved_at IS NULL AND acknowledged_at IS NULL RETURNING id
@@ -47,7 +47,7 @@ WITH taken AS (
 SELECT id FROM taken ORDER BY id;
 
 -- name: resolve
--- These are over; what their rules waited for begins anew.
+-- Resolves alerts and resets the timers of their rules.
 WITH ended AS (
     UPDATE alerts SET resolved_at = now(), resolved_by = $2 WHERE id = ANY ($1::bigint[]) AND resolved_at IS NULL
     RETURNING id, rule, subject, severity, message, value, raised_at
@@ -59,7 +59,7 @@ WITH ended AS (
 SELECT * FROM ended ORDER BY id;
 
 -- name: calls_for
--- Who wants to hear of these alerts, and what each is told; nobody hears of what is muted.
+-- Webhook targets for these alerts, with the payload for each; muted alerts are left out.
 SELECT t.url,
        jsonb_build_object('event', 'alert.' || $2::text, 'id', a.id, 'rule', a.rule, 'subject', a.subject, 'severity', a.severity,
                           'message', a.message, 'value', a.value, 'raised_at', a.raised_at, 'resolved_at', a.resolved_at,
@@ -70,7 +70,7 @@ WHERE a.id = ANY ($1::bigint[])
 ORDER BY a.id, t.id;
 
 -- name: list_alerts
--- Alerts, the newest first: all, or those that are open. A page of them, before the one with this id.
+-- One page of alerts, newest first: all or only open ones, with ids below the given one.
 SELECT a.id, a.rule, a.subject, a.severity, a.message, a.value, a.raised_at, a.seen_at, a.acknowledged_at, a.acknowledged_by,
        a.resolved_at, a.resolved_by,
        CASE WHEN a.resolved_at IS NOT NULL THEN 'resolved' WHEN a.acknowledged_at IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS status,
@@ -80,50 +80,50 @@ WHERE (NOT $1 OR a.resolved_at IS NULL) AND ($2::text IS NULL OR a.rule = $2) AN
 ORDER BY a.id DESC LIMIT $4;
 
 -- name: find_alert
--- One alert.
+-- One alert by id.
 SELECT a.*, CASE WHEN a.resolved_at IS NOT NULL THEN 'resolved' WHEN a.acknowledged_at IS NOT NULL THEN 'acknowledged' ELSE 'open' END AS status,
        EXISTS (SELECT FROM alert_mutes m WHERE m.rule = a.rule AND m.subject IN ('', a.subject) AND m.muted_until > now()) AS is_muted
 FROM alerts a WHERE a.id = $1;
 
 -- name: events_of
--- What happened to an alert.
+-- The history of an alert.
 SELECT what, at, by, note FROM alert_events WHERE alert_id = $1 ORDER BY id;
 
 -- name: mute
--- Nobody is told of a rule, or of one subject of it, for so many seconds.
+-- Suppresses notifications of a rule, or of one of its subjects, for the given number of seconds.
 INSERT INTO alert_mutes (rule, subject, muted_until, muted_by, reason) VALUES ($1, $2, now() + make_interval(secs => $3), $4, $5)
 ON CONFLICT (rule, subject) DO UPDATE
 SET muted_until = EXCLUDED.muted_until, muted_by = EXCLUDED.muted_by, reason = EXCLUDED.reason
 RETURNING rule, subject, muted_until, muted_by, reason;
 
 -- name: unmute
--- People are told again.
+-- Enables the notifications of a rule again.
 DELETE FROM alert_mutes WHERE rule = $1 AND subject = $2 RETURNING rule;
 
 -- name: list_mutes
--- What nobody is told of at present.
+-- Mutes that are in effect.
 SELECT rule, subject, muted_until, muted_by, reason FROM alert_mutes WHERE muted_until > now() ORDER BY rule, subject;
 
 -- name: end_mutes
--- Mutes whose time is over.
+-- Deletes expired mutes.
 DELETE FROM alert_mutes WHERE muted_until <= now();
 
 -- name: add_target
--- A webhook that is told of alerts; one that is known gets the new severity and is switched on.
+-- Adds a webhook target; an existing one gets the new severity and is enabled.
 INSERT INTO alert_targets AS t (url, severity, created_by) VALUES ($1, $2, $3)
 ON CONFLICT (url) DO UPDATE SET severity = EXCLUDED.severity, is_active = true
 RETURNING id, url, severity, is_active, created_by, created_at;
 
 -- name: remove_target
--- A webhook that is told no more.
+-- Deletes a webhook target.
 DELETE FROM alert_targets WHERE id = $1 RETURNING url;
 
 -- name: list_targets
--- Who is told.
+-- All webhook targets.
 SELECT id, url, severity, is_active, created_by, created_at FROM alert_targets ORDER BY id;
 
 -- name: record_unavailable
--- The database was away for so many seconds, as somebody saw: an alert that is over. One that was noted for the same time already is enough.
+-- Records an outage of the database that has ended, of $1 seconds, as a resolved alert, unless one is recorded for the same time.
 WITH noted AS (
     INSERT INTO alerts (rule, subject, severity, message, value, raised_at, resolved_at, resolved_by)
     SELECT 'database_away', '', 'critical', $2, $1, now() - make_interval(secs => $1), now(), 'rule'
@@ -137,9 +137,10 @@ WITH noted AS (
 SELECT id FROM noted;
 
 -- name: list_stale_workers
--- Workers, by their machine, that have not been heard of for so long: running by their own account, or dead and heard of not long ago. One whose
--- death somebody noticed sooner than $3 after its last word was never silent: its foreman saw it die, and has another in its place. A dead one
--- is replaced, and no finding any more, once its run has as many live workers as when it was last heard of: it came back, or another did.
+-- Workers without a heartbeat for $1 seconds, by host: those with status running, and dead ones whose last heartbeat is at most $2 seconds
+-- old. A worker whose death was recorded sooner than $3 after its last heartbeat was never silent: its supervisor saw it die and has
+-- replaced it. A dead worker is no longer reported once its run has as many live workers as at its last heartbeat: it came back, or another
+-- one replaced it.
 SELECT split_part(d.host, '/', 1) AS host, array_agg(d.id ORDER BY d.id) AS workers,
        EXTRACT(EPOCH FROM now() - min(d.heartbeat_at))::float8 AS silent_s
 FROM workers d
@@ -155,14 +156,14 @@ WHERE d.heartbeat_at < now() - make_interval(secs => $1)
 GROUP BY 1 ORDER BY 1;
 
 -- name: paused_workers
--- Living workers that are paused for a fault of our own, by its reason, with the detail of the one that began first.
+-- Running workers that are paused for a fault of our own, by reason, with the detail of the worker that was paused first.
 SELECT pause_reason AS reason, COALESCE((array_agg(pause_detail ORDER BY paused_since, id))[1], '') AS detail,
        array_agg(id ORDER BY id) AS workers, EXTRACT(EPOCH FROM now() - min(paused_since))::float8 AS paused_s
 FROM workers WHERE status = 'running' AND pause_reason IS NOT NULL
 GROUP BY 1 ORDER BY 1;
 
 -- name: get_pool_stats
--- Domains that are crawled through proxies: how many work, and how their last visits went.
+-- Domains that are crawled through proxies: the number of active proxies, and the results of their recent visits.
 SELECT d.name, count(*) FILTER (WHERE dp.is_active AND p.is_active AND (d.proxy_country IS NULL OR p.country_code = d.proxy_country))::int AS active,
        COALESCE(v.requests, 0)::int AS requests, COALESCE(v.failed, 0)::int AS failed
 FROM domain_proxies dp JOIN domains d ON d.id = dp.domain_id JOIN proxies p ON p.id = dp.proxy_id
@@ -175,7 +176,7 @@ WHERE d.is_active AND d.status IN ('pending', 'active')
 GROUP BY d.id, d.name, v.requests, v.failed ORDER BY d.name;
 
 -- name: get_parse_stats
--- How many pages gave a product without a serious problem, such as an unreadable price: yesterday and today against the week before.
+-- Number of pages that gave a product without a serious problem, such as an unreadable price: yesterday and today against the week before.
 SELECT d.name, sum(p.attempts) FILTER (WHERE p.day >= t.today - 1)::int AS attempts, sum(p.valid) FILTER (WHERE p.day >= t.today - 1)::int AS valid,
        sum(p.attempts) FILTER (WHERE p.day < t.today - 1)::int AS attempts_before, sum(p.valid) FILTER (WHERE p.day < t.today - 1)::int AS valid_before
 FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS today) t
@@ -186,8 +187,8 @@ HAVING count(*) FILTER (WHERE p.day >= t.today - 1) > 0 AND count(*) FILTER (WHE
 ORDER BY d.name;
 
 -- name: count_dead
--- What failed in the last seconds by our own fault: visits with no try after them, visits that met a bug and are tried again, and calls that
--- nobody took.
+-- Failures of our own in the last $1 seconds: visits that were not retried, visits that hit a bug and are retried, and webhook calls that
+-- were given up.
 SELECT (SELECT count(*)::int FROM crawl_tasks t
         WHERE t.completed_at >= now() - make_interval(secs => $1) AND t.outcome = 'failed' AND t.blame IN ('us', 'parser') AND t.error_code <> 'broken'
           AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id)) AS visits,
@@ -196,5 +197,5 @@ SELECT (SELECT count(*)::int FROM crawl_tasks t
        (SELECT count(*)::int FROM webhook_calls WHERE died_at >= now() - make_interval(secs => $1)) AS webhooks;
 
 -- name: get_job_status
--- How late each job is, and what went wrong the last time.
+-- How late each job is, and the error of its last run.
 SELECT name, every_s, EXTRACT(EPOCH FROM now() - next_at)::float8 AS late_s, error FROM jobs ORDER BY name;

@@ -1,7 +1,7 @@
-"""What is worth an alert: each rule a pure function from numbers to findings. How long it has to be so is in its row.
+"""The alert rules: each is a pure function from measurements to findings. Hold and quiet times are in `RULES`.
 
-A finding is bad or between; what a rule does not mention is good. The thresholds for beginning and for ending differ,
-so that a number that trembles around one of them raises one alert and not twenty.
+A finding is bad or between; a subject without a finding is good. The thresholds for raising and for resolving differ,
+so that a value that oscillates around one of them raises one alert and not twenty.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,9 +21,9 @@ class Rule:
     name: str
     severity: str
     hold: timedelta
-    """It has to be bad for so long."""
+    """How long the condition has to be bad before an alert is raised."""
     quiet: timedelta
-    """It has to be good for so long."""
+    """How long it has to be good before the alert is resolved."""
     says: str
 
 
@@ -112,7 +112,7 @@ RULES: Mapping[str, Rule] = {
 BUGS = "bugs"
 FEWEST_VISITS = 10
 SMALL_FRONTIER = 10_000
-"""A crawl that has just begun may grow as it likes."""
+"""A frontier below this size raises no alert: a crawl that has just begun may grow at any rate."""
 FEWEST_REQUESTS = 20
 LATE_PERIODS = 3.0
 LATE_S = 300.0
@@ -120,27 +120,27 @@ LATE_S = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where it begins to be bad; the settings `alert_…`. It is good again well below."""
+    """The thresholds for raising alerts, from the settings `alert_…`. The thresholds for resolving are well below."""
 
     error_rate: float = 0.20
     success_rate: float = 0.50
     frontier_growth: float = 0.10
-    """A minute."""
+    """Growth per minute."""
     fewest_proxies: int = 3
     proxy_failures: float = 0.10
     parse_drop: float = 0.20
-    """In points."""
+    """In percentage points."""
     disk_free: float = 0.05
     disk_free_bytes: int = GIGABYTE
 
 
 USUAL = Limits()
 BETTER = 1.2
-"""Times the limit of the success rate: above it is good again."""
+"""Factor on the success rate limit: above it, the rate is good again."""
 NEARLY, HALF = 0.75, 0.5
-"""Of a limit: below it is good again."""
+"""Factors on a limit: below it, the value is good again."""
 ROOMY, TWICE = 1.6, 2
-"""Times a limit of the disk: above it is good again."""
+"""Factors on the disk limits: above them, the disk is good again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,14 +157,14 @@ class StaleWorkers:
     host: str
     workers: Sequence[int]
     silent_s: float
-    """The longest of them."""
+    """The longest silence among these workers."""
 
 
 @dataclass(frozen=True, slots=True)
 class PausedWorkers:
     reason: str
     detail: str
-    """Of the one that is paused for longest."""
+    """Detail of the worker that has been paused longest."""
     workers: Sequence[int]
     paused_s: float
 
@@ -174,9 +174,9 @@ class PoolStats:
     domain: str
     active: int
     requests: int
-    """In the last minutes."""
+    """Requests in the last minutes."""
     failed: int
-    """Of them, those that a proxy did not carry."""
+    """Those of `requests` that failed at a proxy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,17 +200,17 @@ class JobStatus:
 
 @dataclass(frozen=True, slots=True)
 class RuleInput:
-    """All that the rules look at."""
+    """The measurements that the rules evaluate."""
 
     visits: float = 0.0
     refused: float = 0.0
-    """Of them, those that were answered with 4xx or 5xx."""
+    """Visits with a 4xx or 5xx response."""
     unanswered: float = 0.0
-    """Of them, those that nobody answered: no name, no connection, no answer in time."""
+    """Visits without a response: DNS failure, no connection, or timeout."""
     succeeded: float | None = None
-    """Of them, those that brought a page; None: not known."""
+    """Visits that returned a page; None if unknown."""
     frontier: Sequence[tuple[float, float]] = ()
-    """Seconds ago and size, oldest first."""
+    """Pairs of age in seconds and frontier size, oldest first."""
     workers: Sequence[StaleWorkers] = ()
     paused: Sequence[PausedWorkers] = ()
     pools: Sequence[PoolStats] = ()
@@ -218,21 +218,21 @@ class RuleInput:
     disks: Sequence[Disk] = ()
     jobs: Sequence[JobStatus] = ()
     dead: Mapping[str, int] = field(default_factory=dict)
-    """What → how many in the last hour."""
+    """Kind of failure → number in the last hour."""
     unsearchable: int = 0
-    """Documents the search server would not take."""
+    """Documents that the search server rejected."""
     refusal: str = ""
-    """Why the last of them."""
+    """Error message of the last rejected document."""
     stalled: int = 0
-    """Domains that are due while nothing happens."""
+    """Domains that are due while the crawl makes no progress."""
     stall: str = ""
-    """In words."""
+    """Description of the stall."""
     services: Mapping[str, bool] = field(default_factory=dict)
-    """Which of the configured services answer."""
+    """Service name → whether it responds; configured services only."""
 
 
 def evaluate_rules(facts: RuleInput, limits: Limits = USUAL) -> list[Finding]:
-    """Everything that is not good."""
+    """Returns all findings that are bad or between."""
     return [
         *error_rate(facts, limits),
         *success_rate(facts, limits),
@@ -253,7 +253,7 @@ def evaluate_rules(facts: RuleInput, limits: Limits = USUAL) -> list[Finding]:
 
 
 def error_rate(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
-    """The share of visits that were answered with 4xx or 5xx, or not at all."""
+    """Checks the share of visits with a 4xx or 5xx response, or without a response."""
     if facts.visits >= FEWEST_VISITS:
         rate = (facts.refused + facts.unanswered) / facts.visits
         how = f"{facts.refused:,.0f} were answered with 4xx or 5xx, {facts.unanswered:,.0f} not at all"
@@ -262,7 +262,7 @@ def error_rate(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
 
 
 def success_rate(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
-    """Whatever the reason: a crawl that brings hardly any page is worth a look."""
+    """Checks the share of visits that return a page: a low one needs attention whatever the reason."""
     if facts.succeeded is None or facts.visits < FEWEST_VISITS:
         return
     rate = facts.succeeded / facts.visits
@@ -274,7 +274,7 @@ def success_rate(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
 
 
 def frontier_backlog(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
-    """By how much it grew in a minute, over the samples there are."""
+    """Checks by how much the frontier grew per minute, over the available samples."""
     if len(facts.frontier) < 2:
         return
     (old_s, old), (new_s, new) = facts.frontier[0], facts.frontier[-1]
@@ -287,7 +287,7 @@ def frontier_backlog(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Findi
 
 
 def check_stale_workers(facts: RuleInput) -> Iterator[Finding]:
-    """Workers without a heartbeat, one finding per host."""
+    """Reports workers without a heartbeat, one finding per host."""
     for host in facts.workers:
         names = ", ".join(map(str, host.workers[:10]))
         who = f"Worker {names} has" if len(host.workers) == 1 else f"{len(host.workers)} workers ({names}) have"
@@ -296,7 +296,7 @@ def check_stale_workers(facts: RuleInput) -> Iterator[Finding]:
 
 
 def worker_paused(facts: RuleInput) -> Iterator[Finding]:
-    """One finding for each reason, whichever workers it concerns."""
+    """Reports paused workers, one finding per reason."""
     for pause in facts.paused:
         names = ", ".join(map(str, pause.workers[:10]))
         who = f"Worker {names} is" if len(pause.workers) == 1 else f"{len(pause.workers)} workers ({names}) are"
@@ -305,7 +305,7 @@ def worker_paused(facts: RuleInput) -> Iterator[Finding]:
 
 
 def check_proxy_count(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
-    """Only domains that are asked through proxies at all."""
+    """Checks the number of working proxies of domains that are crawled through proxies."""
     for pool in facts.pools:
         if pool.active < limits.fewest_proxies:
             says = f"{pool.domain} has {pool.active} proxies that work; it should have {limits.fewest_proxies}."
@@ -313,7 +313,7 @@ def check_proxy_count(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Find
 
 
 def proxies_failing(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
-    """The share of a domain's requests that failed at its proxies."""
+    """Checks the share of a domain's requests that failed at its proxies."""
     for pool in facts.pools:
         if pool.requests >= FEWEST_REQUESTS:
             rate = pool.failed / pool.requests
@@ -322,7 +322,7 @@ def proxies_failing(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Findin
 
 
 def parse_drop(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
-    """Against the week before, in points."""
+    """Checks by how many percentage points the share of valid products fell against the week before."""
     for parser in facts.parsers:
         if min(parser.attempts, parser.attempts_before) >= FEWEST_REQUESTS:
             now, before = parser.valid / parser.attempts, parser.valid_before / parser.attempts_before
@@ -364,7 +364,8 @@ def dead_letters(facts: RuleInput) -> Iterator[Finding]:
 
 
 def check_search_rejects(facts: RuleInput) -> Iterator[Finding]:
-    """They are sent again when they change, or when the index is made anew: it stays until somebody does something."""
+    """Reports rejected documents. They are sent again only when they change or when the index is rebuilt, so the alert
+    stays open until an operator acts."""
     if facts.unsearchable:
         says = f"The search server would not take {facts.unsearchable:,} documents; the last: {facts.refusal[:200]}"
         yield Finding("search_rejected", "", Level.BAD, facts.unsearchable, says.rstrip(". ") + ".")
@@ -389,7 +390,7 @@ def check_service_health(facts: RuleInput) -> Iterator[Finding]:
 
 
 def _check_threshold(rule: str, subject: str, value: float, limit: tuple[float, float], says: str) -> Iterator[Finding]:
-    """Bad above the limit, good below a part of it."""
+    """Yields bad above the limit, between down to the given part of it, and nothing below."""
     most, part = limit
     if value > most:
         yield Finding(rule, subject, Level.BAD, value, says)

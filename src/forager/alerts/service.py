@@ -1,7 +1,6 @@
-"""What an operator may do with alerts: see them, take them, end them, mute a rule, say who is told. Every door (CLI,
-API) calls these.
+"""Operator actions on alerts: list, acknowledge, resolve, mute a rule, manage webhook targets. CLI and API call these.
 
-Each runs in the caller's one transaction, and notes who did it and when.
+Each function runs in the caller's transaction, and records who did it and when.
 """
 
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ Row = dict[str, Any]
 SEVERITIES = ("warning", "critical")
 LONGEST_MUTE_S = 90 * 86_400.0
 LEAST_AWAY_S = 5.0
-"""A database that is away for less is being restarted, and nobody needs to hear of it."""
+"""A shorter outage is a restart, and not worth an alert."""
 
 
 @with_config(RECORD)
@@ -56,14 +55,14 @@ async def list_alerts(
     before: int | None = None,
     limit: int | None = 100,
 ) -> list[Row]:
-    """The newest first; `before` is the id of the last one of the page before."""
+    """Returns alerts, newest first; `before` is the id of the last alert of the previous page."""
     if rule is not None:
         _validate_rule(rule)
     return await store.list_alerts(conn, is_open=is_open, rule=rule, before=before, limit=limit)
 
 
 async def describe(conn: Connection, alert: int) -> Row:
-    """One alert with all that happened to it, and what its rule is about."""
+    """Returns one alert with its history and the description of its rule."""
     found = await store.find_alert(conn, alert)
     if found is None:
         raise NotFoundError(f"There is no alert {alert}. `forager alerts --all` lists them.")
@@ -77,13 +76,13 @@ async def describe(conn: Connection, alert: int) -> Row:
 
 
 async def acknowledge(conn: Connection, alerts: Sequence[int], *, by: str, reason: str | None = None) -> AlertChanged:
-    """Somebody looks after them: they stay open, and are shown as taken."""
+    """Marks alerts as acknowledged: an operator takes care of them, and they stay open."""
     await _reject_unknown(conn, alerts)
     return AlertChanged(alerts, await store.acknowledge(conn, alerts, by=by, note=reason))
 
 
 async def resolve(conn: Connection, alerts: Sequence[int], *, by: str, reason: str | None = None) -> AlertChanged:
-    """They are over, whatever their rules say. What is still so when it has held for long enough is raised anew."""
+    """Resolves alerts whatever their rules say. A condition that persists raises a new alert after its hold time."""
     await _reject_unknown(conn, alerts)
     ended = [row["id"] for row in await store.resolve(conn, alerts, by=by, note=reason)]
     await store.tell(conn, ended, "resolved", webhooks.add)
@@ -93,7 +92,7 @@ async def resolve(conn: Connection, alerts: Sequence[int], *, by: str, reason: s
 async def mute(
     conn: Connection, rule: str, *, seconds: float, by: str, subject: str = "", reason: str | None = None
 ) -> Muted:
-    """Nobody is told of this rule for a while; its alerts are raised and shown all the same."""
+    """Suppresses notifications of this rule for a limited time; its alerts are still raised and shown."""
     _validate_rule(rule)
     if not 0 < seconds <= LONGEST_MUTE_S:
         raise UsageError("A rule is muted for more than nothing and for 90 days at most.", field="lasts_s")
@@ -101,7 +100,7 @@ async def mute(
 
 
 async def unmute(conn: Connection, rule: str, *, subject: str = "") -> bool:
-    """False: it was not muted."""
+    """Returns False if the rule was not muted."""
     _validate_rule(rule)
     return await store.unmute(conn, rule, subject)
 
@@ -113,15 +112,15 @@ async def list_mutes(conn: Connection) -> list[Row]:
 async def add_target(
     conn: Connection, url: str, *, by: str, severity: str = "warning", guard: AddressGuard | None = None
 ) -> Row:
-    """A webhook that is told when alerts of this severity, or worse, are raised and resolved. An address that the guard
-    forbids is refused here already; a name is looked up when it is called."""
+    """Adds a webhook that is called when alerts of this severity or worse are raised and resolved. Rejects an address
+    that the guard forbids; a host name is resolved when the webhook is called."""
     if severity not in SEVERITIES:
         raise UsageError(f"There is no severity {severity!r}; there are {' and '.join(SEVERITIES)}.", field="severity")
     return await store.add_target(conn, read_webhook(url, guard), severity=severity, by=by)
 
 
 async def remove_target(conn: Connection, target: int) -> str:
-    """The URL that is told no more."""
+    """Removes a webhook target and returns its URL."""
     url = await store.remove_target(conn, target)
     if url is None:
         raise NotFoundError(f"There is no target {target}. `forager alerts targets` lists them.")
@@ -133,7 +132,7 @@ async def list_targets(conn: Connection) -> list[Row]:
 
 
 def list_rules() -> list[Row]:
-    """Every rule: what it is about, and how long it waits."""
+    """Returns every rule with its description, its hold time and its quiet time."""
     return [
         {
             "rule": rule.name,
@@ -147,7 +146,7 @@ def list_rules() -> list[Row]:
 
 
 async def record_unavailable(conn: Connection, *, away_s: float, by: str, reason: str | None = None) -> int | None:
-    """The database is back: whoever saw that it was away writes it down, once for all of them."""
+    """Records an outage of the database after it has ended, once for all processes that noticed it."""
     if away_s < LEAST_AWAY_S:
         return None
     message = f"The database did not answer for {away_s:,.0f} seconds."

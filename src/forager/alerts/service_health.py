@@ -1,6 +1,6 @@
-"""Whether the services beside the database answer: Redis, broker, search server, each only where it is configured.
+"""Checks whether the services beside the database respond: Redis, broker, search server, each only where configured.
 
-A probe is bounded by a second and never raises: losing any of them loses nothing, so no caller waits for one.
+A probe takes at most a second and never raises: no data depends on these services, so no caller waits for one.
 """
 
 import asyncio
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from forager.search.server import SearchServer
 
 WITHIN_S = 1.0
-"""A service that takes longer to answer a ping counts as away."""
+"""A service that takes longer to respond counts as unavailable."""
 BROKER_LATE_S = 30.0
-"""The scheduler reads the queues of the broker every second."""
+"""The scheduler polls the broker's queues every second; after this time without a poll the broker counts as
+unavailable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Services:
     search: "SearchServer | None" = None
 
     async def probe(self, conn: Connection) -> Mapping[str, bool]:
-        """Returns for each configured service whether it answers."""
+        """Returns for each configured service whether it responds."""
         redis, search = await asyncio.gather(self.is_redis_up(), self.is_search_up())
         found = {"redis": redis, "search": search, "broker": await self._is_broker_up(conn)}
         return {name: answers for name, answers in found.items() if answers is not None}
@@ -60,7 +61,8 @@ class Services:
         return True
 
     async def _is_broker_up(self, conn: Connection) -> bool | None:
-        """As the scheduler found it, which reads the queues: a connection of our own would take seconds to fail."""
+        """Returns the state that the scheduler observed when polling the queues: a connection of our own would take
+        seconds to fail."""
         if not self.has_broker:
             return None
         silent_s = await queue.seconds_since_poll(conn)
@@ -68,7 +70,7 @@ class Services:
 
 
 async def probe_services(settings: Settings, conn: Connection) -> Mapping[str, bool]:
-    """Over connections made for this one probe."""
+    """Probes over connections opened for this call."""
     from forager.cache.server import open_server
 
     async with AsyncExitStack() as stack:

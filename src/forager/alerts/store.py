@@ -1,4 +1,4 @@
-"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `queries.sql`. Opens no transactions: the service layer does."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -15,18 +15,19 @@ Row = dict[str, Any]
 Key = tuple[str, str]
 """Rule and subject."""
 Put = Callable[[Any, str, Mapping[str, Any]], Awaitable[Any]]
-"""Connection, URL, what is told."""
+"""Arguments: connection, URL, payload."""
 BY_RULE = "rule"
-"""Whom the history names where nobody but the rule itself spoke."""
+"""The actor that the history names for changes made by a rule."""
 SAME_ABSENCE_S = 30.0
-"""Processes notice the end of an absence one after the other."""
+"""Processes notice the end of an outage at different times; within this time it is the same outage."""
 
 
-# The look of the rules -----------------------------------------------------------------------------------------------
+# Rule evaluation -----------------------------------------------------------------------------------------------------
 
 
 async def read_watches(conn: Connection) -> dict[Key, tuple[Watch, int | None]]:
-    """With the id of the alert that is open. From here to the end of the transaction nobody else looks."""
+    """Returns the watches, with the id of the open alert. Takes a lock that excludes other evaluations until the end of
+    the transaction."""
     await conn.execute(SQL["take_turn"])
     return {
         (row["rule"], row["subject"]): (
@@ -47,7 +48,7 @@ async def keep_watches(conn: Connection, watches: Mapping[Key, Watch]) -> None:
 
 
 async def raise_all(conn: Connection, findings: Sequence[Finding]) -> list[Row]:
-    """Those that are new."""
+    """Inserts the alerts and returns those that are new."""
     if not findings:
         return []
     rows = await conn.fetch(
@@ -68,7 +69,7 @@ async def update_open_alerts(conn: Connection, found: Mapping[int, Finding]) -> 
 
 
 async def tell(conn: Connection, alerts: Sequence[int], event: str, put: Put) -> None:
-    """Whoever wants to hear of it; `put` is the outbox, which is not ours."""
+    """Enqueues a webhook call for each subscribed target; `put` writes to the outbox of another package."""
     for row in await conn.fetch(SQL["calls_for"], alerts, event) if alerts else ():
         await put(conn, row["url"], json.loads(row["payload"]))
 
@@ -101,7 +102,7 @@ async def count_dead(conn: Connection, *, since_s: float) -> dict[str, int]:
 
 
 async def record_unavailable(conn: Connection, *, away_s: float, message: str, by: str) -> int | None:
-    """None: somebody else noted it."""
+    """Records a past outage; returns None if another process has recorded it."""
     await conn.execute(SQL["take_turn"])
     alert: int | None = await conn.fetchval(SQL["record_unavailable"], away_s, message, by, SAME_ABSENCE_S)
     return alert
@@ -111,7 +112,7 @@ async def end_mutes(conn: Connection) -> None:
     await conn.execute(SQL["end_mutes"])
 
 
-# What a person may do ------------------------------------------------------------------------------------------------
+# Operator actions ----------------------------------------------------------------------------------------------------
 
 
 async def list_alerts(

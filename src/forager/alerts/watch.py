@@ -1,10 +1,10 @@
-"""When an alert is raised and when it is resolved, so that none flaps. Pure; it reads no clock.
+"""Decides when an alert is raised and when it is resolved, with hysteresis against flapping. Pure; it reads no clock.
 
               bad for hold_s                        good for quiet_s
     quiet ─────────────────────> open (raised) ─────────────────────> quiet (resolved)
 
-A rule says good, bad, or between: worse than it should be to end an alert, not bad enough to begin one. What is between
-ends the wait for either. What nobody looked at for a while begins anew: nobody knows what it was like meanwhile.
+A rule reports good, bad, or between: too bad to resolve an alert, not bad enough to raise one. Between resets both
+timers. A gap in the evaluations resets them too: the state during the gap is unknown.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 LONGEST_GAP = timedelta(minutes=5)
-"""Between two looks; after a longer one, what was waited for begins anew."""
+"""The longest time between two evaluations; a longer gap resets the timers."""
 
 
 class Level(StrEnum):
@@ -28,7 +28,7 @@ class Move(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What is known of one rule and subject between two looks."""
+    """The state of one rule and subject between two evaluations."""
 
     is_open: bool = False
     bad_since: datetime | None = None
@@ -41,7 +41,7 @@ class Watch:
 
 
 def step(watch: Watch, level: Level, now: datetime, *, hold: timedelta, quiet: timedelta) -> tuple[Watch, Move | None]:
-    """One look. An open alert has no `bad_since`, a closed one no `quiet_since`."""
+    """Applies one evaluation. An open alert has no `bad_since`, a closed one no `quiet_since`."""
     if watch.seen_at is not None and not timedelta() <= now - watch.seen_at <= LONGEST_GAP:
         watch = Watch(watch.is_open)
     if watch.is_open:

@@ -1,1 +1,1 @@
-"""The door for programs and the dashboard: HTTP in, `control` asked, JSON out. Decides nothing `control` decides."""
+"""The HTTP API for programs and the dashboard: parses requests, calls the services, returns JSON. No domain logic."""

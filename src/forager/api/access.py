@@ -1,9 +1,9 @@
-"""Who may pass: dependencies for routes. `Anyone`, `User`, `Admin`, `Seeding`, `Keeper` hand the route a `Who`.
+"""Access control as route dependencies: `Anyone`, `User`, `Admin`, `Seeding`, `Keeper` pass an `Identity` to the route.
 
-    recognise (session or token)  →  count (429)  →  role (401, 403)  →  same site, for changes by cookie (403)
+    authenticate (session or token)  →  count (429)  →  role (401, 403)  →  same site, for changes by cookie (403)
 
-Whoever they refuse gets problem+json with an `error` member. The app calls `install_errors(app)` once, and
-holds `open_gate(app, forager)` open as long as it lives.
+A rejected request gets problem+json with an `error` member. The app calls `install_errors(app)` once, and keeps
+`open_gate(app, forager)` open during its lifespan.
 """
 
 import contextlib
@@ -56,7 +56,7 @@ BEARER = Security(HTTPBearer(scheme_name="token", description="A token, `fgr_…
 
 
 class ApiError(HTTPException):
-    """Becomes problem+json by the handler of `install_errors`."""
+    """An error that the handler of `install_errors` renders as problem+json."""
 
     def __init__(
         self, status: int, error: str, problem: str, headers: dict[str, str] | None = None, **members: Any
@@ -87,7 +87,7 @@ def install_errors(app: FastAPI) -> None:
 
 
 async def handle_access_error(request: Request, error: Exception) -> Response:
-    """As problem+json."""
+    """Renders an access error as problem+json."""
     error = _to_http_error(error)
     if error.status_code == 403 and (who := getattr(request.state, "who", None)) is not None:
         gate_of(request).denials.note(who, request.method, request.scope["path"], str(error.detail))
@@ -113,7 +113,7 @@ def _to_http_error(error: Exception) -> ApiError:
 async def open_gate(
     app: FastAPI, forager: "Forager", ledgers: Sequence[SharedCounter] = (), vouching: SessionCache | None = None
 ) -> AsyncIterator[None]:
-    """In the app's lifespan: what recognises and counts."""
+    """Opens the authentication backend and the rate limiter; used in the app's lifespan."""
     gate = AuthBackend(forager.pool, forager.settings, ledgers, vouching)
     app.state.gate = gate
     async with gate.open():
@@ -126,7 +126,8 @@ def gate_of(request: Request) -> AuthBackend:
 
 
 async def enter(request: Request) -> Identity:
-    """Returns who asks, recognised and counted once per request: before a large body is read, else by the route."""
+    """Returns the caller's identity, authenticated and counted once per request: before a large body is read, else by
+    the route."""
     known: Identity | None = getattr(request.state, "who", None)
     if known is not None:
         return known
@@ -136,7 +137,7 @@ async def enter(request: Request) -> Identity:
     except CONNECTION_LOST:
         if request.scope["path"] not in {PROBED, SCRAPED}:
             raise
-        who, secret = anon_identity(), None  # they say themselves what is down
+        who, secret = anon_identity(), None  # these endpoints report themselves what is down
         request.state.is_away = True
     request.state.who, request.state.session_secret = who, secret
     if wait_s := await gate.count(who, request):
@@ -145,12 +146,13 @@ async def enter(request: Request) -> Identity:
 
 
 def is_database_unavailable(request: Request) -> bool:
-    """Nobody could be recognised, because the database does not answer; what is asked for tells nothing but that."""
+    """Returns whether the caller could not be authenticated because the database does not respond; only
+    endpoints that reveal nothing else are served then."""
     return getattr(request.state, "is_away", False)
 
 
 async def allow_any(request: Request) -> Identity:
-    """Also whoever is not signed in. A page of another site cannot make a browser sign in, or out."""
+    """Allows anonymous callers too. Rejects changes from other sites: they must not make a browser sign in or out."""
     who = await enter(request)
     if request.method not in SAFE and who.via != "token" and _site(request) is Site.FOREIGN:
         raise forbidden(FOREIGN)
@@ -188,18 +190,18 @@ async def seeding(request: Request, _cookie: Any = COOKIE, _token: Any = BEARER)
 
 
 DOORS: tuple[Callable[[Request], Awaitable[Identity]], ...] = (allow_any, user, admin, keeper, seeding)
-"""All there are. Each asks nothing but the request; the other parameters tell the document how to sign in."""
+"""All access dependencies. Each needs only the request; the other parameters document the authentication in OpenAPI."""
 
 
 def _reject_foreign(request: Request) -> None:
-    """Two lines: what the browser says about the page, and a token that only a page of ours can read."""
+    """Checks both CSRF defenses: the site that the browser reports, and a token that only our own pages can read."""
     given = request.headers.get(CSRF_HEADER, "")
     if _site(request) is not Site.SAME or not is_csrf_token(given, request.state.session_secret or ""):
         raise forbidden(FOREIGN)
 
 
 def reject_cross_site(request: Request, who: Identity) -> None:
-    """For reads that stay open: a page of another site may not listen by somebody's cookie."""
+    """Rejects streams from other sites: a foreign page must not read one with the user's cookie."""
     told = request.headers.get("sec-fetch-site")
     if who.via == "session" and told != "none" and _site(request) is Site.FOREIGN:
         raise forbidden(FOREIGN)

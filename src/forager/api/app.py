@@ -1,4 +1,4 @@
-"""Builds the application: the surface, its problems, its door, and the database behind it."""
+"""Builds the application: routes, error handlers, middleware, and the database connection."""
 
 import asyncio
 import contextlib
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 DESCRIPTION = "Everything an operator may see and do. Each route asks the same functions as the command line."
 
 NOT_FOR_ROUTES = 4
-"""Of its connections an application leaves every fourth to sessions, limits, exports and live numbers."""
+"""One connection in four is reserved for sessions, rate limits, exports and live statistics."""
 
 
 def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastAPI:
-    """The application for these settings. It opens the database itself, unless it is handed a Forager that is open."""
+    """Returns the application for these settings. It opens the database itself, unless it is passed an open Forager."""
     app = _build_base_app()
     app.state.settings = settings
     app.state.forager = forager
@@ -80,19 +80,19 @@ def _build_base_app() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        telemetry={"tracing": False, "metrics": False, "logs": False},  # ours is /metrics; else asked for each request
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # we have /metrics; else checked on each request
         generate_unique_id_function=name_route,
         dependencies=[Depends(reject_unknown_parameters)],
     )
 
 
-# What every application of a process has alike -----------------------------------------------------------------------
+# Shared by all applications of a process -----------------------------------------------------------------------------
 
 
 @functools.cache
 def _declared() -> APIRouter:
-    """All routes as they are declared. FastAPI takes their declarations apart when one is asked for the first time, and
-    remembers: 0.15 s of processor time."""
+    """Returns all routes as declared. FastAPI analyzes them on the first request and caches the result: 0.15 s of CPU
+    time."""
     return _build_full_app().router
 
 
@@ -119,12 +119,12 @@ def _parameters() -> dict[tuple[str, str], Parameters]:
 
 @functools.cache
 def document() -> dict[str, Any]:
-    """The OpenAPI document, written when somebody asks for it: that takes a second. From routes that nobody else uses,
-    so that it can be done in a thread."""
+    """Returns the OpenAPI document, built on the first request: that takes a second. It uses routes of its own, so that
+    it can be built in a thread."""
     return write(_build_full_app())
 
 
-# Its life ------------------------------------------------------------------------------------------------------------
+# Lifespan ------------------------------------------------------------------------------------------------------------
 
 
 @contextlib.asynccontextmanager
@@ -163,7 +163,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def reject_unknown_parameters(request: Request) -> None:
-    """A misspelled filter would show everything; one given twice would be half ignored."""
+    """Rejects unknown and repeated parameters: a misspelled filter would show everything, and of a repeated one a value
+    would be ignored."""
     if not request.scope["query_string"]:
         return
     route = request.scope["route"]
@@ -182,7 +183,7 @@ async def reject_unknown_parameters(request: Request) -> None:
 
 
 class _CallBack:
-    """Has the embedded server brought back when it was found to be away, by one of those who find it so."""
+    """Restarts the embedded database server when a request finds it unavailable; one task at a time does so."""
 
     def __init__(self, app: FastAPI) -> None:
         self._app = app

@@ -1,8 +1,8 @@
-"""The gate of one API process: recognises sessions and tokens, counts requests, hashes passwords.
+"""The authentication backend of one API process: verifies sessions and tokens, counts requests, hashes passwords.
 
-Who was recognised is remembered for a second, so that a thousand reads cost one question to the database; where
-processes share what they know, one of them asks for all. A change is never let through from memory, and whoever ends a
-session is told that it is done when nobody remembers it any more.
+An identity is cached for a second, so that a thousand reads cost one database query; where processes share a cache, one
+of them queries for all. A change is never authorized from the cache, and a request that ends a session responds only
+when no process has it cached any more.
 """
 
 import contextlib
@@ -30,20 +30,20 @@ from forager.db.types import Pool
 MOST_REMEMBERED = 10_000
 ACQUIRE_S = 2.0
 PROBED = "/health"
-"""Load balancers ask for it every few seconds, which is more than anybody without a login may ask."""
+"""Load balancers request it every few seconds, which exceeds the limit for anonymous callers."""
 SCRAPED = "/metrics"
 PICTURE = "/thumbnail"
 PICTURES = 20
-"""A page of the dashboard shows dozens of them: they are counted apart, so many times as generously."""
+"""A dashboard page shows dozens of thumbnails: they are counted separately, with a limit higher by this factor."""
 
 
 QUOTAS = "forager.quotas"
-"""Where a request keeps what it was counted by, for the headers of its response."""
+"""The scope key for the quotas that a request was counted against, for its response headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How a request stands with one rate limit."""
+    """The state of one rate limit after a request."""
 
     policy: str
     limit: int
@@ -55,10 +55,10 @@ class Quota:
 class Seen:
     who: Identity
     told: bytes
-    """A digest of what the database said."""
+    """A digest of the row from the database."""
     asked_at: float
     until: float
-    """From then on it is not believed without asking."""
+    """When the cached identity expires."""
 
 
 class AuthBackend:
@@ -96,14 +96,15 @@ class AuthBackend:
         return read_caller(peer, request.scope["scheme"], request.headers, self._trusted)
 
     def visitor(self, request: Request) -> Visitor:
-        """Whoever is about to sign in."""
+        """Returns the client that is about to sign in."""
         caller = self.caller(request)
         agent = request.headers.get("user-agent")
         clean = "".join(each for each in agent if each.isprintable()) if agent else None
         return Visitor(caller.ip, clean, request.cookies.get(caller.cookie_name))
 
     async def authenticate(self, request: Request, *, is_fresh: bool) -> tuple[Identity, str | None]:
-        """Who asks, and the secret of their session if it is one. A token that is given decides alone."""
+        """Returns the caller's identity, and the secret of the session if there is one. With a token, the cookie is
+        ignored."""
         caller = self.caller(request)
         header = request.headers.get("authorization")
         if header is not None:
@@ -122,7 +123,7 @@ class AuthBackend:
         return await self._take(request, "seeds", f"seeds:{who.user_id}", self._seeds)
 
     def _quota(self, who: Identity, request: Request) -> tuple[str, str, int]:
-        """The name of the policy, whom a request counts against, and how many a minute."""
+        """Returns the name of the policy, the subject that the request counts against, and the limit per minute."""
         path, limit = request.scope["path"], self._limits[who.role]
         if who.user_id is not None and path.endswith(PICTURE):
             return "pictures", f"pictures {who.role}:{who.user_id}", limit * PICTURES
@@ -142,17 +143,18 @@ class AuthBackend:
         return wait_s
 
     def forget(self) -> None:
-        """After a change of accounts, in this process at once."""
+        """Clears the cache of this process, after a change of accounts."""
         self._seen.clear()
 
     async def clear_shared_cache(self) -> None:
-        """The same, until it holds in every process."""
+        """Clears the cache, and waits until the entries of all other processes have expired."""
         self.forget()
         await session_cache.wait_for_expiry()
 
     async def _look_up(self, via: str, secret: str, caller: Caller, is_fresh: bool) -> Identity | None:
-        """An address that showed too many wrong ones costs the database nothing more, but whoever is known here passes:
-        wrong ones are counted apart, so that other strangers at the same address keep nobody out."""
+        """Looks up a session or token. An address with too many invalid ones causes no further queries, but credentials
+        that are cached here still pass: invalid ones are counted separately, so that an attacker at the same address
+        blocks no user."""
         key = f"{via} {caller.ip} {secret}"
         now = clock.monotonic()
         seen = None if is_fresh else self._seen.get(key)
@@ -188,7 +190,7 @@ class AuthBackend:
 
 
 def _build_identity(row: Any, via: str, ip: str) -> Identity:
-    """With a token of scope read even an admin is a user."""
+    """Builds the identity. With a token of scope read even an admin has the role user."""
     scope, role = Scope(row["scope"]), Role(row["role"])
     role = Role.USER if scope is Scope.READ else role
     return Identity(row["name"], role, via, row["user_id"], scope, ip, row["id"])

@@ -1,6 +1,6 @@
-"""Large bodies of strangers are not read, and strangers are counted. FastAPI reads and parses a body before it asks who
-sends it; a list of seeds may be as large as `api.max_seeds_size`, and parsing one takes a tenth of a second in which
-nobody else is served.
+"""Rejects large bodies from anonymous callers before they are read, and counts those requests. FastAPI reads and parses
+a body before it authenticates the sender; a list of seeds may be as large as `api.max_seeds_size`, and parsing one
+takes a tenth of a second in which the process serves no other request.
 """
 
 import contextlib
@@ -17,13 +17,13 @@ from forager.api.middleware import drain
 from forager.db.pool import CONNECTION_LOST
 
 LARGE_BYTES = 64 * 1024
-"""More than anybody needs to sign in."""
+"""More than a login request needs."""
 DRAINED_BYTES = 1024 * 1024
-"""What a stranger says to be so large is thrown away as it comes; the rest is left in the network."""
+"""An anonymous body up to this declared size is read and discarded; a larger one is left unread."""
 
 
 class BodyLimit:
-    """Plain ASGI, in front of the routes."""
+    """Plain ASGI middleware, in front of the routes."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -34,7 +34,7 @@ class BodyLimit:
             if (reason := await _check_request(request)) is not None:
                 refusal = await handle_access_error(request, reason)
                 refusal.headers["Connection"] = "close"
-                if should_drain(request.headers):  # a client that still sends would not hear why it is refused
+                if should_drain(request.headers):  # a client that is still sending would not read the error
                     with contextlib.suppress(HTTPException):
                         await drain(receive)
                 return await refusal(scope, receive, send)
@@ -42,13 +42,13 @@ class BodyLimit:
 
 
 def should_drain(headers: Headers) -> bool:
-    """Whether throwing a body away costs less than cutting its sender off."""
+    """Returns whether discarding the body is cheaper than closing the connection."""
     told = headers.get("content-length", "")
     return told.isdecimal() and int(told) <= DRAINED_BYTES
 
 
 def is_large(headers: Headers) -> bool:
-    """What does not tell its length is taken to be large."""
+    """Returns whether the body is large; one without a declared length counts as large."""
     told = headers.get("content-length")
     if told is None:
         return "transfer-encoding" in headers
@@ -56,11 +56,12 @@ def is_large(headers: Headers) -> bool:
 
 
 async def _check_request(request: Request) -> Exception | None:
-    """None: it is somebody we know; the route finds who it is in the request and does not count it again."""
+    """Returns why the request is rejected, or None for an authenticated caller; the route finds the identity in the
+    request and does not count it again."""
     try:
         who = await enter(request)
     except CONNECTION_LOST:
-        return None  # the route says that the database is away
+        return None  # the route reports that the database is unavailable
     except (ApiError, MustWaitError) as error:
         return error
     return unknown() if who.role is Role.ANONYMOUS else None

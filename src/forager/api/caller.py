@@ -1,6 +1,6 @@
-"""What a request says about where it comes from: its address, whether over TLS, from which site. Pure.
+"""Determines where a request comes from: its address, whether it uses TLS, from which site. Pure.
 
-A proxy in front is believed only where the settings name it; from anybody else its headers mean nothing.
+The headers of a reverse proxy are trusted only if the settings name it; from any other peer they are ignored.
 """
 
 import ipaddress
@@ -29,14 +29,14 @@ class Site(StrEnum):
     SAME = "same"
     FOREIGN = "foreign"
     UNTOLD = "untold"
-    """No browser sends a change like that; a program may."""
+    """Neither `Sec-Fetch-Site` nor `Origin` is present: no browser sends a change like that; a program may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     ip: str
     is_secure: bool
-    """Whether the browser's side of the connection must be taken to be TLS: all but plain HTTP within this machine."""
+    """Whether the browser's side of the connection has to be treated as TLS: all but plain HTTP within this machine."""
 
     @property
     def cookie_name(self) -> str:
@@ -44,7 +44,7 @@ class Caller:
 
     @property
     def subject(self) -> str:
-        """Whom its requests count against: of IPv6 the /64, which is what one household gets."""
+        """The subject that its requests count against: for IPv6 the /64, which is what one household gets."""
         return _subject(self.ip)
 
 
@@ -53,7 +53,7 @@ def read_networks(texts: Sequence[str]) -> tuple[Network, ...]:
 
 
 def read_caller(peer: str | None, scheme: str, headers: Headers, trusted: Sequence[Network]) -> Caller:
-    """`peer` is who connected to us; None: through a Unix socket, so from this machine."""
+    """Builds the caller. `peer` is the connected address; None is a Unix socket, so this machine."""
     ip = _normalize_ip(peer or LOCAL)
     if trusted and _is_in(ip, trusted):
         ip = _find_client_ip(_all(headers, "x-forwarded-for"), ip, trusted)
@@ -63,8 +63,8 @@ def read_caller(peer: str | None, scheme: str, headers: Headers, trusted: Sequen
 
 
 def is_tls(scope: MutableMapping[str, Any], public_url: str | None, trusted: Sequence[Network]) -> bool:
-    """Whether the browser speaks TLS, to us or to a proxy that we believe: the address is the public one, which is
-    https, or a trusted proxy says so."""
+    """Returns whether the browser uses TLS, to us or to a trusted proxy: the request's address is the public one, which
+    is https, or a trusted proxy reports it."""
     if scope["scheme"] == "https":
         return True
     is_public = public_url is not None and public_url.lower().startswith("https://")
@@ -78,14 +78,14 @@ def is_tls(scope: MutableMapping[str, Any], public_url: str | None, trusted: Seq
 
 
 def is_tls_for_host(scope: MutableMapping[str, Any], public_url: str | None, trusted: Sequence[Network]) -> bool:
-    """Whether the browser speaks TLS on its own port, 443. On another one it says nothing about the rest of the host,
-    whose other ports may be plain HTTP."""
+    """Returns whether the browser uses TLS on the default port, 443. TLS on another port says nothing about the rest of
+    the host, whose other ports may be plain HTTP."""
     if not is_tls(scope, public_url, trusted):
         return False
     told = Headers(scope=scope).get("host", "")
     is_public = public_url is not None and public_url.lower().startswith("https://")
     public = urlsplit(public_url or "").netloc if is_public else told
-    if host_of(told) == host_of(public):  # the proxy may pass the name on without the port, or with ours
+    if host_of(told) == host_of(public):  # the proxy may forward the host without the port, or with ours
         told = public
     return {_port_of(told), _port_of(public)} <= {None, 443}
 
@@ -93,10 +93,11 @@ def is_tls_for_host(scope: MutableMapping[str, Any], public_url: str | None, tru
 def find_unknown_host(
     scope: MutableMapping[str, Any], public_url: str | None, trusted: Sequence[Network]
 ) -> str | None:
-    """The name a request came to, if no client of an API on loopback should know it by that name: a page whose name was
-    made to point here (DNS rebinding) would be of the same site as we. Addresses and names of this machine are fine.
-    Programs with a token may use any name, since no page has one; so may probes, which learn nothing. A browser can be
-    made to send other kinds of authorization, and names the page (`Origin`) where it sends a change."""
+    """Returns the host of a request to an API on loopback if clients should not know it by that name: a page whose name
+    was made to resolve to this address (DNS rebinding) would count as the same site. Addresses and names of this
+    machine are accepted. Programs with a token may use any name, since no page has a token; so may health probes, which
+    reveal nothing. A browser can be made to send other kinds of authorization, and sends the page's `Origin` with a
+    change."""
     server = scope.get("server") or ("", None)
     if not ip_of(server[0]).is_loopback or scope["path"] == "/health":
         return None
@@ -120,7 +121,7 @@ def _is_own_name(host: str) -> bool:
 
 @cache
 def _get_host_names() -> frozenset[str]:
-    """What this machine calls itself; Debian has it point at 127.0.1.1."""
+    """Returns the names of this machine; on Debian they resolve to 127.0.1.1."""
     name = socket.gethostname().lower()
     return frozenset({name, name.partition(".")[0]})
 
@@ -140,12 +141,12 @@ def _peer(scope: MutableMapping[str, Any]) -> str:
 
 
 def _all(headers: Headers, name: str) -> list[str]:
-    """Of all headers of that name, in order: a proxy may add a line of its own behind one that a stranger sent."""
+    """Returns the values of all headers of that name, in order: a proxy may append its own after a forged one."""
     return [each.strip() for line in headers.getlist(name) for each in line.split(",") if each.strip()]
 
 
 def site_of(headers: Mapping[str, str], public_url: str | None) -> Site:
-    """Whether a page of ours sends this. Browsers tell with every change, and pages cannot forge it."""
+    """Returns whether one of our own pages sends this. Browsers report it with every change; pages cannot forge it."""
     told = headers.get("sec-fetch-site")
     if told is not None and told != "same-origin":
         return Site.FOREIGN
@@ -173,7 +174,7 @@ def _port_of(netloc: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def ip_of(text: str) -> Address:
-    """Never fails: what is no address is taken for one nobody trusts."""
+    """Parses an address. Never fails: invalid text becomes an address that is not trusted."""
     try:
         found = ipaddress.ip_address(text.strip().strip("[]"))
     except ValueError:
@@ -191,7 +192,7 @@ def _is_in(ip: str, networks: Sequence[Network]) -> bool:
 
 
 def _find_client_ip(hops: Sequence[str], peer: str, trusted: Sequence[Network]) -> str:
-    """From the right, the first address that is no trusted proxy: whatever stands left of it may be invented."""
+    """Returns the first address from the right that is not a trusted proxy: any value left of it may be forged."""
     ip = peer
     for hop in reversed(hops[-MOST_HOPS:]):
         ip = _normalize_ip(_without_port(hop))
@@ -215,7 +216,7 @@ def _subject(text: str) -> str:
 
 
 def _netloc(url: str) -> str:
-    """Host and port, the scheme's own port left out. The scheme itself does not count: a proxy may add the TLS."""
+    """Returns host and port, without the scheme's default port. Ignores the scheme: a proxy may add the TLS."""
     try:
         parts = urlsplit(url)
         port, host = parts.port, (parts.hostname or "").lower()

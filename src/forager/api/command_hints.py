@@ -1,5 +1,5 @@
-"""What to do, in both worlds. Sentences of `control` name commands, because it was written for people at a terminal;
-whoever asks over HTTP is told the request that does the same, behind the command. Pure.
+"""Adds HTTP requests to error messages. The services write messages for the terminal, so they name commands; an HTTP
+client also gets the request that does the same, after the command. Pure.
 """
 
 import re
@@ -36,14 +36,14 @@ REQUESTS = (
     ("user reset-password", "POST /api/admin/users/{user}/reset-password"),
     ("workers", "GET /api/workers"),
 )
-"""How a command begins (`*`: any word), and what does the same. The first that fits: the longer before the shorter."""
+"""Command prefix (`*`: any word) → equivalent request. The first match applies: longer before shorter ones."""
 PATTERNS = [
     (re.compile(re.escape(command).replace(r"\*", r"\S+") + r"(?=\s|$)"), request) for command, request in REQUESTS
 ]
 
 
 def add_http_requests(sentence: str) -> str:
-    """A command that has no request, such as `forager crawl`, stays alone."""
+    """Adds the equivalent request after each command; one without an equivalent, such as `forager crawl`, stays."""
     return COMMAND.sub(_with_request, sentence)
 
 

@@ -1,8 +1,8 @@
-"""Compresses what is worth it, in the best way the client accepts: zstd, brotli or gzip.
+"""Compresses responses with the best coding that the client accepts: zstd, brotli or gzip.
 
-Left as they are: small bodies, what is compressed already (pictures, files of the dashboard), streams of events, which
-would wait in a buffer, responses to changes, and everything of accounts. A response that holds a secret beside what a
-stranger can choose must not be compressed: its length would tell the secret (BREACH).
+Not compressed: small bodies, content that is compressed already (images, dashboard files), event streams, which would
+wait in a buffer, responses to changes, and all account responses. A response that contains a secret beside text that an
+attacker can choose must not be compressed: its length would reveal the secret (BREACH).
 """
 
 import asyncio
@@ -21,7 +21,7 @@ except ImportError:
 
 FEWEST_BYTES = 1000
 LARGE_BYTES = 64 * 1024
-"""More at once is compressed in a thread: a megabyte takes some ten milliseconds."""
+"""Larger chunks are compressed in a thread: a megabyte takes some ten milliseconds."""
 SECRET = ("/api/auth", "/api/tokens", "/api/admin/tokens", "/api/admin/users")
 TYPES = ("text/", "application/json", "application/problem+json", "application/x-ndjson", "application/openmetrics")
 NOT_TYPES = ("text/event-stream",)
@@ -30,10 +30,10 @@ SAFE = frozenset({"GET", "HEAD"})
 
 class Encoder(Protocol):
     def feed(self, data: bytes) -> bytes:
-        """What is ready of it."""
+        """Returns the compressed data that is ready."""
 
     def finish(self) -> bytes:
-        """The rest."""
+        """Returns the remaining data."""
 
 
 class Gzip:
@@ -55,11 +55,11 @@ class Zstd:
 
 
 ENCODERS: Mapping[str, Callable[[], Encoder]] = {"zstd": Zstd, "br": Brotli, "gzip": Gzip}
-"""The best one first, among those a client likes as much."""
+"""In order of preference, among codings that a client accepts with the same weight."""
 
 
 def select_encoding(accepted: str) -> str | None:
-    """The coding for a client that accepts these; None: as it is."""
+    """Returns the coding for this Accept-Encoding header; None: identity."""
     weights = dict(_read_weight(each) for each in accepted.lower().split(",") if each.strip())
     others = weights.get("*", 0.0)
     found = max(ENCODERS, key=lambda name: weights.get(name, others))
@@ -77,7 +77,7 @@ def _read_weight(text: str) -> tuple[str, float]:
 
 
 class Compress:
-    """Plain ASGI, around the dashboard and the routes."""
+    """Plain ASGI middleware, around the dashboard and the routes."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -90,7 +90,7 @@ class Compress:
 
 
 class _Compressing:
-    """One response."""
+    """Compresses one response."""
 
     def __init__(self, send: Send, coding: str | None) -> None:
         self._send = send
@@ -148,7 +148,7 @@ def _feed(encoder: Encoder, body: bytes, is_more: bool) -> bytes:
 
 
 def can_compress(start: Mapping[str, Any]) -> bool:
-    """Whether a response of this kind may be compressed. One with an ETag is left: the tag is that of these bytes."""
+    """Returns whether this response may be compressed. One with an ETag may not: the tag identifies these bytes."""
     headers = Headers(raw=start.get("headers", []))
     kind = headers.get("content-type", "")
     return (

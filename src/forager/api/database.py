@@ -1,6 +1,6 @@
-"""How routes reach the database: `look` for a question, `snapshot` for several that must agree, `change` for a deed.
+"""Database access for routes: `look` for single reads, `snapshot` for several consistent reads, `change` for writes.
 
-A deed and its note in the audit log are one transaction, committed before the response is sent.
+A change and its audit log entry are one transaction, committed before the response is sent.
 """
 
 import asyncio
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 SQL = statements.load("forager.api", "database.sql")
 FREE_WITHIN_S = 2.0
-"""Nobody waits longer for a connection; so an API whose database is away says so within two seconds."""
+"""The limit for acquiring a connection; so an API whose database is unavailable reports it within two seconds."""
 OWN_WITHIN_S = 8.0
-"""But an account waits longer for its own requests, which nobody else does: a page of the dashboard asks ten things."""
+"""The limit for a connection while the account's own requests hold all of its share. It is longer, as no other account
+waits: a dashboard page sends ten requests."""
 GRACE_S = 2.0
-"""A server that is frozen cancels nothing: so long after its time a statement is given up by us."""
+"""A frozen server cancels no statement: we abandon it this long after its timeout."""
 
 ANOTHER_QUESTION = "Another long question is being answered; ask again when it is done."
 ANOTHER_DEED = "Another long order is being carried out; order again when it is done."
@@ -41,7 +42,8 @@ def get_forager(request: Request) -> "Forager":
 
 
 class look:  # noqa: N801 (it is said like a verb: `async with look(request) as conn`)
-    """One connection; each statement for itself. All of it takes no longer than one statement may, unless told."""
+    """Acquires one connection, without a transaction. The whole block is limited to the timeout of one statement,
+    unless `within_s` is given."""
 
     __slots__ = ("_account", "_conn", "_desk", "_limit", "_request", "_share", "_within_s")
 
@@ -84,7 +86,7 @@ class look:  # noqa: N801 (it is said like a verb: `async with look(request) as 
 
 @contextlib.asynccontextmanager
 async def snapshot(request: Request, within_s: float | None = None) -> AsyncIterator[Any]:
-    """Several questions that see the same moment; nothing can be changed."""
+    """Opens a read-only transaction whose queries see the same snapshot."""
     async with (
         look(request, within_s) as conn,
         conn.transaction(isolation="repeatable_read", readonly=True),
@@ -94,8 +96,8 @@ async def snapshot(request: Request, within_s: float | None = None) -> AsyncIter
 
 
 async def extend_timeout(request: Request, conn: Connection, within_s: float | None) -> None:
-    """A transaction whose route takes longer than others gives each of its statements as long. It ends with the
-    transaction: the next one on this connection has the limit of all again."""
+    """Raises the statement timeout for a route that takes longer than others. It applies until the end of the
+    transaction: the next one on this connection has the default timeout again."""
     if within_s is not None and within_s > get_forager(request).settings.api.statement_timeout:
         await conn.execute(SQL["extend_timeout"], f"{round(within_s * 1000)}ms")
 
@@ -112,7 +114,7 @@ class Change:
     async def note(
         self, action: str, kind: str, which: object = None, *, outcome: str = audit.DONE, **details: Any
     ) -> None:
-        """What was done goes into the audit log, in the same transaction."""
+        """Writes an audit log entry in the same transaction."""
         object_id = None if which is None else str(which)
         await audit.note(self.conn, self._who, action, kind=kind, object_id=object_id, details=details, outcome=outcome)
 
@@ -126,8 +128,8 @@ async def change(request: Request, who: Identity, within_s: float | None = None)
 
 @contextlib.asynccontextmanager
 async def exclusive_request(request: Request) -> AsyncIterator[None]:
-    """Long questions one after the other, and long deeds: they must not take all connections. Each kind has its own
-    turn, so that whoever may only look keeps no admin from a deed."""
+    """Allows one long read and one long change at a time: they must not take all connections. Each kind has its own
+    lock, so that a caller with read access cannot block an admin's change."""
     is_look = request.scope["method"] == "GET"
     lock: asyncio.Lock = request.app.state.long_question if is_look else request.app.state.long_deed
     if lock.locked():
@@ -138,7 +140,7 @@ async def exclusive_request(request: Request) -> AsyncIterator[None]:
 
 @contextlib.contextmanager
 def url_error_as_not_found() -> Iterator[None]:
-    """What is no URL names no page."""
+    """Converts an invalid URL into a NotFoundError: it names no page."""
     try:
         yield
     except UsageError as error:

@@ -1,5 +1,5 @@
--- How long what routes ask may take.
+-- Statement timeouts of routes.
 
 -- name: extend_timeout
--- Until the transaction ends, each of its statements may take so long.
+-- Sets the statement timeout until the end of the transaction.
 SELECT set_config('statement_timeout', $1, true);

@@ -1,14 +1,14 @@
-"""Every error as problem+json (RFC 9457): one clear sentence, never a trace. The trace is in the log, by request id.
+"""Renders every error as problem+json (RFC 9457): one clear sentence; the traceback is in the log, by request id.
 
-what went wrong                                    status
+error                                              status
 no such path, domain, page, task …                 404
 a method the path does not have                    405, with Allow
-a body that does not come to its end               408
-what is asked for does not fit what is there       409
+a body that does not arrive in time                408
+a request that conflicts with the current state    409
 a body that is too large                           413
-a value that cannot be understood                  422, with the place of each
-the database or the broker is away, or took long   503, with Retry-After
-a bug of ours                                      500, with the id under which the log has its trace
+an invalid value                                   422, with the location of each
+the database or the broker is unavailable or slow  503, with Retry-After
+a bug in Forager                                   500, with the id of its traceback in the log
 """
 
 import traceback
@@ -42,7 +42,7 @@ from forager.logs import log
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:forager:problem:"
-"""What the type of every problem begins with."""
+"""The prefix of every problem type."""
 PROBLEMS: Mapping[str, str] = {
     "unauthenticated": "401: neither a session nor a token that is valid",
     "wrong_password": "401: name or password are wrong",
@@ -91,7 +91,7 @@ PROBLEMS: Mapping[str, str] = {
     "database_unavailable": "503: the database does not answer",
     "http_error": "other: HTTP itself refuses it",
 }
-"""What ends the type of a problem, and when it comes. Programs tell problems apart by it; the sentences may change."""
+"""The last part of a problem type → when it occurs. Programs distinguish problems by it; the sentences may change."""
 BY_STATUS: Mapping[int, str] = {
     404: "not_found",
     405: "method_not_allowed",
@@ -100,9 +100,9 @@ BY_STATUS: Mapping[int, str] = {
     503: "busy",
 }
 RETRY_AFTER_S = 2
-"""A restart of PostgreSQL takes about so long."""
+"""About the time that a restart of PostgreSQL takes."""
 MOST_TROUBLES = 20
-"""Of a request with a thousand bad lines, so many are told."""
+"""The limit of reported errors: a request may contain a thousand invalid lines."""
 
 
 class Trouble(BaseModel):
@@ -131,13 +131,13 @@ class Problem(BaseModel):
 
 
 class TooManyError(ForagerError):
-    """All places are taken for now: 503, to be tried again."""
+    """All capacity is in use: a 503, to be retried."""
 
     problem = "busy"
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For a route's OpenAPI entry: these problems, and those any route may answer with."""
+    """Returns the `responses` of a route for OpenAPI: these problems, and those that any route may return."""
     common = (401, 403, 422, 429, 503)
     return {status: build_error_spec(status) for status in sorted({*common, *statuses})}
 
@@ -188,11 +188,11 @@ def install(app: FastAPI) -> None:
         app.add_exception_handler(lost, _on_unavailable)
 
 
-# What people asked ---------------------------------------------------------------------------------------------------
+# Request errors ------------------------------------------------------------------------------------------------------
 
 
 async def _on_validation_error(request: Request, error: Exception) -> Response:
-    """The values themselves are not repeated: one may be a password, or no text at all."""
+    """Does not repeat the values themselves: one may be a password, or not valid text."""
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     troubles = [
@@ -219,7 +219,7 @@ async def _reject(request: Request, error: Exception) -> Response:
             if request.method == "OPTIONS":
                 return Response(None, 204, headers)
             detail = f"{request.method} is not possible here; there is {headers['Allow']}."
-        case 400:  # a body that is no JSON, or no text
+        case 400:  # a body that is not JSON, or not text
             sentence = "body: it cannot be read as JSON."
             return reject_values(request, sentence, [{"where": "body", "what": "it cannot be read as JSON"}])
         case _:
@@ -230,7 +230,7 @@ async def _reject(request: Request, error: Exception) -> Response:
 
 
 def methods_of(request: Request) -> list[str]:
-    """All methods of a path, of whatever routes."""
+    """Returns all methods of a path, over all routes."""
     found: set[str] = set()
     for pattern, methods in request.app.state.methods:
         if pattern.match(request.scope["path"]):
@@ -262,7 +262,7 @@ async def _tell(request: Request, error: Exception) -> Response:
 
 
 def _locate_field(request: Request, field: str | None) -> str:
-    """Where the value of this name stood in the request: in its path, behind the question mark, or in its body."""
+    """Returns where the request contains the field of this name: in its path, its query or its body."""
     given = {"path": request.path_params, "query": request.query_params}
     for place, names in given.items():
         if field is not None and field in names:
@@ -271,7 +271,7 @@ def _locate_field(request: Request, field: str | None) -> str:
     return f"{place}.{field}" if field else place
 
 
-# What the database said ----------------------------------------------------------------------------------------------
+# Database errors -----------------------------------------------------------------------------------------------------
 
 
 async def _map_db_error(request: Request, error: Exception) -> Response:
@@ -311,7 +311,8 @@ async def _on_unavailable(request: Request, error: Exception) -> Response:
 
 
 def _retry_warning(request: Request) -> str:
-    """A connection that is lost may be lost during COMMIT, and some orders are carried out in several transactions."""
+    """Returns the warning for changes: a connection may be lost during COMMIT, and some changes take several
+    transactions."""
     if request.scope["method"] in {"GET", "HEAD"}:
         return ""
     return " What was ordered may or may not have been done: look before you order it again."
@@ -336,5 +337,5 @@ async def report_bug(request: Request, error: Exception) -> Response:
 
 
 def _printable(text: str) -> str:
-    """Fit for JSON whatever a client sent."""
+    """Makes any client input safe for JSON."""
     return text.encode("utf-8", "replace").decode()

@@ -1,7 +1,7 @@
-"""Requests that were refused for lack of a right: a line in the log, and of known people a row in the audit log.
+"""Records requests that were rejected for missing permissions: in the log, and for known users in the audit log.
 
-Bounded: of one person, method and path one row a minute, and sixty rows a minute of one process; what was left out is
-counted in the next row. A program that asks in vain a thousand times a second fills no table.
+Bounded: one row a minute for each user, method and path, and sixty rows a minute for each process; the next row counts
+those left out. A program that sends a thousand forbidden requests a second fills no table.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ Key = tuple[int, str, str]
 
 
 class ForbiddenLog:
-    """One per process."""
+    """Records rejected requests; one instance per process."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -31,7 +31,7 @@ class ForbiddenLog:
         self._minute, self._rows = 0.0, 0
 
     def note(self, who: Identity, method: str, path: str, error: str) -> None:
-        """Returns at once; the row is written meanwhile."""
+        """Returns immediately; the row is written in the background."""
         if who.user_id is None:
             log().info("denied", action="api.denied", who=who.name, ip=who.ip, method=method, path=path, error=error)
             return

@@ -1,7 +1,7 @@
-"""What every request passes: an id, a bound on its body, HEAD as GET, headers that keep browsers safe, a log line.
+"""Middleware for every request: request id, body limit, HEAD as GET, security headers, access log.
 
-Plain ASGI, because it is passed a thousand times a second. It reads nothing ahead: bodies are bounded while whoever was
-let in reads them.
+Plain ASGI, because it runs a thousand times a second. It buffers nothing: bodies are limited while the authorized route
+reads them.
 """
 
 import asyncio
@@ -31,16 +31,16 @@ SAFE = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Unless a route says otherwise. Nothing allows other origins: CORS is off."""
+"""Defaults that a route may override. No header allows other origins: CORS is off."""
 REQUEST_ID = b"x-request-id"
 RAW = [(name.lower().encode(), value.encode()) for name, value in SAFE.items()]
 
 DRAINED_BYTES, DRAINED_S = 64 * 1024 * 1024, 10.0
 BODY_WITHIN_S = 60.0
-"""For all of a body: the longest list of seeds at 2 Mbit/s. Who trickles keeps a place no longer."""
+"""The limit for a whole body: the longest list of seeds at 2 Mbit/s. A slow client holds a connection no longer."""
 CLOSE = {"Connection": "close"}
 HSTS = (b"strict-transport-security", b"max-age=31536000")
-"""Of this host only: what else lives under its domain is not ours to decide."""
+"""For this host only: other hosts under its domain are not ours to decide about."""
 STRAY = (
     "This API does not answer to the name {}: set api.public_url to the address that browsers use, or name the proxy in"
     " front of it in api.trusted_proxies."
@@ -81,7 +81,7 @@ class RequestMiddleware:
         except _HeadIsEnough:
             pass
         except Exception as error:
-            if passage.has_begun:  # the rest is missing, and the client has to notice
+            if passage.has_begun:  # the response is incomplete, and the client has to notice
                 raise
             answer = await problems.report_bug(Request(inner), error)
             await answer(inner, receive, passage.send)
@@ -91,11 +91,11 @@ class RequestMiddleware:
 
 
 class _HeadIsEnough(Exception):  # noqa: N818 (nothing is wrong)
-    """The headers of a stream are sent; nobody waits for its body."""
+    """The headers of a streaming response to HEAD are sent; no client waits for its body."""
 
 
 class _ResponseSender:
-    """One answer on its way out."""
+    """Sends one response."""
 
     def __init__(self, scope: Scope, send: Send, public_url: str | None, trusted: Sequence[Network]) -> None:
         self._scope = scope
@@ -141,7 +141,7 @@ class _ResponseSender:
 
 
 def quota_headers(quotas: Sequence[Quota]) -> list[tuple[bytes, bytes]]:
-    """`RateLimit-Policy` and `RateLimit`, as the IETF's draft has them (draft-ietf-httpapi-ratelimit-headers)."""
+    """Returns `RateLimit-Policy` and `RateLimit`, as in the IETF draft (draft-ietf-httpapi-ratelimit-headers)."""
     if not quotas:
         return []
     policies = ", ".join(f'"{each.policy}";q={each.limit};w={WINDOW_S}' for each in quotas)
@@ -150,7 +150,7 @@ def quota_headers(quotas: Sequence[Quota]) -> list[tuple[bytes, bytes]]:
 
 
 async def drain(receive: Receive) -> None:
-    """Read what is too large and keep nothing of it: a client that still sends would not hear why it is refused."""
+    """Reads and discards a body that is too large: a client that is still sending would not read the error."""
     left = DRAINED_BYTES
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(DRAINED_S):
@@ -162,8 +162,8 @@ async def drain(receive: Receive) -> None:
 
 
 class _Bounded:
-    """A body as it comes, up to a bound and a moment. What it raises is answered like any other refusal; a body that
-    nobody reads has neither."""
+    """Receives a body up to a size limit and a deadline. Its errors are rendered like any others; a body that no route
+    reads has no limits."""
 
     def __init__(self, scope: Scope, receive: Receive, limit: int) -> None:
         self._scope = scope

@@ -1,4 +1,4 @@
-"""The OpenAPI document: complete enough that a client can be made from it."""
+"""Builds the OpenAPI document: complete enough to generate a client from it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,18 +35,18 @@ TAGS = (
 
 
 def name_route(route: APIRoute) -> str:
-    """What a generated client calls it: the function's name; of the admin's spelling of a list, with that before it."""
+    """Returns the operation id: the function's name, with the prefix `admin_` for the admin variant of a list."""
     is_look = "GET" in (route.methods or ()) and route.path.startswith("/api/admin/")
     return f"admin_{route.name}" if is_look else route.name
 
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What may stand behind the question mark of a route."""
+    """The query parameters of a route."""
 
     names: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
-    """Those that may be given several times."""
+    """Parameters that may be repeated."""
 
 
 NONE = Parameters()
@@ -54,8 +54,8 @@ SEVERAL = (list, set, frozenset, tuple)
 
 
 def parameters_of(routes: Iterable[APIRoute]) -> dict[tuple[str, str], Parameters]:
-    """What each route takes, by its path and method: as the document has it, but without writing that, which takes a
-    second of processor time."""
+    """Returns the query parameters by path and method: those of the OpenAPI document, without building it, which takes
+    a second of CPU time."""
     return {
         (route.path_format, method): _get_query_params(route.dependant)
         for route in routes
@@ -84,7 +84,7 @@ def write(app: FastAPI) -> dict[str, Any]:
     schemas.simplify(document)
     for operations in document["paths"].values():
         for operation in operations.values():
-            if "requestBody" in operation:  # the door refuses what is too large or too slow, whatever it is for
+            if "requestBody" in operation:  # the middleware rejects bodies that are too large or too slow
                 operation["responses"] |= {"408": build_error_spec(408), "413": build_error_spec(413)}
             names = {each["name"] for each in operation.get("parameters", ())}
             if "after" in names:  # a cursor may belong to another list

@@ -1,7 +1,7 @@
-"""Pages of long lists by the key of their last row: what is added or removed meanwhile moves nothing.
+"""Keyset pagination: pages continue after the key of the last row, so rows added or removed meanwhile shift nothing.
 
-A cursor is opaque: the key, and a mark of the list and filters it belongs to, so that it is not used with others. It is
-no secret and no permission: what it says is checked like any other value that comes in.
+A cursor is opaque: the key, and a checksum of the list and filters it belongs to, so that it is not used with others.
+It is neither secret nor a permission: its values are validated like any other input.
 """
 
 import base64
@@ -54,25 +54,25 @@ class Listed(BaseModel, Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """By which columns a list is sorted, and of which type each is: `int`, `text`, `time`, `day` or `bytes`."""
+    """The columns a list is sorted by, and the type of each: `int`, `text`, `time`, `day` or `bytes`."""
 
     columns: tuple[str, ...]
     kinds: tuple[str, ...]
     hidden: tuple[str, ...] = ()
-    """Columns that only serve the order."""
+    """Columns that are used only for sorting."""
 
 
 BY_ID = Order(("id",), ("int",))
 
 
 def mark_of(request: Request, order: Order) -> int:
-    """The list and its filters; the size of a page may change."""
+    """Returns a checksum of the list and its filters; the page size may change."""
     filters = sorted((name, value) for name, value in request.query_params.multi_items() if name not in NOT_FILTERS)
     return zlib.crc32(orjson.dumps([request.scope["path"], filters, order.columns]))
 
 
 def read(request: Request, after: str | None, order: Order) -> Key:
-    """The key to go on from; a row of nothing where the list begins."""
+    """Returns the key to continue after; a tuple of None at the start of the list."""
     if after is None:
         return (None,) * len(order.columns)
     try:
@@ -90,7 +90,7 @@ def write(request: Request, row: Mapping[str, Any], order: Order) -> str:
 
 
 def page(request: Request, rows: Sequence[Any], limit: int, order: Order = BY_ID) -> Response:
-    """Of `limit` + 1 rows, which were asked for, the last one says that there is more."""
+    """Returns a page of `limit` rows. Expects up to `limit` + 1 rows: the extra row shows that there is a next page."""
     shown = rows[:limit]
     following = write(request, shown[-1], order) if len(rows) > limit else None
     if order.hidden:
@@ -101,9 +101,9 @@ def page(request: Request, rows: Sequence[Any], limit: int, order: Order = BY_ID
 def truncate_lists(
     request: Request, lists: Sequence[list[Any]], limit: int, order: Order, ends: Sequence[int]
 ) -> str | None:
-    """Several lists of one answer, each with one column of the order and asked for as above: they are cut here, and
-    what is answered is their `next`. The key of one that is at its end is that of `ends`, which nothing comes behind.
-    """
+    """Truncates several lists of one response to `limit` rows and returns their common `next` cursor. Each list has one
+    column of the order and up to `limit` + 1 rows. A list that is complete gets its key from `ends`, after which no row
+    follows."""
     if all(len(rows) <= limit for rows in lists):
         return None
     last = dict(zip(order.columns, ends, strict=True))
@@ -128,7 +128,7 @@ def _text(value: Any) -> str:
 
 def _parse_datetime(value: Any) -> datetime:
     moment = datetime.fromisoformat(_text(value))
-    if moment.tzinfo is None or not 1970 <= moment.year < 9999:  # ours are not so old, and there is room before them
+    if moment.tzinfo is None or not 1970 <= moment.year < 9999:  # stored times are not older; leaves margin at the end
         raise ValueError
     return moment
 

@@ -1,6 +1,6 @@
-"""Which requests get a connection of the pool: routes have most of them, and one account less than half of these.
+"""Limits which requests get a connection of the pool: routes get most of them, and one account less than half of these.
 
-What the pool has besides is for sessions, limits and live numbers.
+The rest of the pool is for sessions, rate limits and live statistics.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ FULL = "All connections to the database are in use; ask again in a moment."
 
 
 class AccountLimitError(TooManyError):
-    """The requests of one account take all connections that one account may have."""
+    """The requests of one account hold all connections that one account may have."""
 
 
 @dataclass(slots=True)
@@ -29,8 +29,8 @@ class _Share:
 
 class ReadPool:
     def __init__(self, pool: Pool, *, most: int) -> None:
-        """`most` connections in all, of which one account gets less than half: its slow requests wait for each other,
-        and others do not wait for them."""
+        """Allows `most` connections in total, of which one account gets less than half: its slow requests wait for each
+        other, and other accounts do not wait for them."""
         self._pool = pool
         self._seats = asyncio.Semaphore(most)
         self._most_of_one = max(1, (most - 1) // 2)
@@ -38,7 +38,7 @@ class ReadPool:
 
     @contextlib.asynccontextmanager
     async def share_of(self, account: Hashable, *, within_s: float) -> AsyncIterator[None]:
-        """Held while a request of this account has a connection; None is nobody's account and not counted."""
+        """Held while a request of this account has a connection; None is an anonymous caller and not counted."""
         if account is None:
             yield
             return
@@ -65,7 +65,8 @@ class ReadPool:
                 del self._of_accounts[account]
 
     async def take(self, *, within_s: float) -> Any:
-        """Who finds all of them taken hears that, and not that the database is away, which would have it revived."""
+        """Acquires a connection. Raises TooManyError when all are in use, instead of a connection error, which would
+        trigger a restart of the database."""
         if self._seats.locked():
             try:
                 async with asyncio.timeout(within_s):

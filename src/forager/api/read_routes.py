@@ -1,9 +1,9 @@
-"""Plain routes for reads, made from what FastAPI's routes declare.
+"""Plain routes for reads, built from the declarations of FastAPI's routes.
 
-FastAPI takes the declarations of a route apart anew for every request, which costs more than the answer itself. Here
-they are read once: a `ReadRoute` checks each parameter by FastAPI's own validator, lets the route's dependency decide
-who may ask, and calls the route's function. A request that it cannot serve (an unknown name, a refused value) goes to
-FastAPI before it was counted, so one place says what is wrong. A test asks every read both ways.
+FastAPI resolves the declarations of a route again for every request, which costs more than the response itself. Here
+they are read once: a `ReadRoute` validates each parameter with FastAPI's own validator, runs the route's access
+dependency, and calls the route's function. A request that it cannot serve (an unknown parameter, an invalid value) is
+passed to FastAPI before it is counted, so only one component reports errors. A test sends every read both ways.
 """
 
 import inspect
@@ -25,7 +25,7 @@ from forager.api.access import DOORS
 Values = dict[str, Any]
 NOTHING: Mapping[str, str] = {}
 PIECES = "forager.path_pieces"
-"""Where a request keeps the parts of its path."""
+"""The scope key for the parameters of the path."""
 UNCHANGING = (NoneType, bool, int, float, str)
 
 
@@ -36,12 +36,12 @@ class Parameter:
     is_required: bool
     default: Any
     check: Callable[[Any], tuple[Any, list[Any]]]
-    """The value as the function wants it, and what is wrong with it."""
+    """Returns the validated value, and the errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a route is asked."""
+    """How to call the function of a route."""
 
     converters: Mapping[str, Any]
     path: Sequence[Parameter]
@@ -53,7 +53,7 @@ class Plan:
     call: Callable[..., Awaitable[Response]]
 
     def read(self, pieces: Mapping[str, str], query: bytes) -> Values | None:
-        """What the function is called with; None: FastAPI shall say what is wrong with it."""
+        """Returns the arguments of the function; None if FastAPI has to report what is wrong."""
         asked = _read_query(query) if query else NOTHING
         if asked is None or not self.aliases.issuperset(asked):
             return None
@@ -75,14 +75,15 @@ class Plan:
 
 
 def _read_query(query: bytes) -> Mapping[str, str] | None:
-    """None: a name is given twice."""
+    """Returns the query parameters, or None if one is repeated."""
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     asked = dict(pairs)
     return asked if len(asked) == len(pairs) else None
 
 
 class ReadRoute(BaseRoute):
-    """Serves one GET route of FastAPI. What does not fit its declaration goes to `declared`, FastAPI's own routes."""
+    """Serves one GET route of FastAPI. Passes requests that do not match its declaration to `declared`, FastAPI's own
+    routes."""
 
     def __init__(self, route: APIRoute, plan: Plan, declared: ASGIApp) -> None:
         self._route, self._plan, self._declared = route, plan, declared
@@ -113,7 +114,7 @@ def read_routes(routes: Iterable[Any], declared: ASGIApp) -> list[ReadRoute]:
 
 
 def plan_of(route: Any) -> Plan | None:
-    """None: it takes more than a path and simple values of a query, or does not write its answer itself."""
+    """Returns None if the route takes more than path and simple query parameters, or does not return a Response."""
     if not isinstance(route, APIRoute) or route.body_field is not None or not _returns_response(route.endpoint):
         return None
     needs = route.dependant
@@ -141,7 +142,7 @@ def _returns_response(endpoint: Callable[..., Any]) -> bool:
 
 
 def _is_simple(field: Any) -> bool:
-    """One text in the query, and a default that nobody can change."""
+    """Returns whether the field is a single query value with an immutable default."""
     info = field.field_info
     shape = json.dumps(TypeAdapter(info.annotation).json_schema())
     is_made = '"array"' in shape or '"properties"' in shape or info.validation_alias not in {None, field.alias}

@@ -1,10 +1,10 @@
-"""The reference of the API, written from its OpenAPI document.
+"""Generates the API reference from the OpenAPI document.
 
     python -m forager.api.reference               the page docs/reference/api.md
     python -m forager.api.reference operations    the list docs/reference/operations.txt: id, method and path of each
-    python -m forager.api.reference document      the document itself, of which the dashboard's types are made
+    python -m forager.api.reference document      the document itself, from which the dashboard's types are generated
 
-Tests compare the page and the list with what this writes, so that a change of the public API is seen in review.
+Tests compare the page and the list with this output, so that a change of the public API is visible in review.
 """
 
 import json
@@ -85,7 +85,7 @@ def _row(document: Document, path: str, method: str, operation: Document) -> str
 
 
 def _takes(document: Document, operation: Document) -> Iterator[str]:
-    """Parameters and members of the body; what must be given is in bold."""
+    """Yields the parameters and the fields of the body; required ones are in bold."""
     for each in operation.get("parameters", ()):
         if each["in"] == "query":
             yield _name(each["name"], is_needed=each.get("required", False))

@@ -1,4 +1,4 @@
-"""Answers: rows as they came from the database, written as JSON once and checked by nobody on the way."""
+"""JSON responses: database rows are serialized once, without validation."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -27,16 +27,15 @@ def as_json(content: object) -> bytes:
 
 
 def listed(rows: Sequence[Any], model: type[BaseModel] | None = None) -> Response:
-    """A list that is short by nature; long ones come in pages. `model`: rows that have more columns than this are cut
-    to its fields."""
+    """Returns a list that is always short; long ones are paginated. `model` drops columns that are not its fields."""
     if model is not None:
         rows = [{name: row[name] for name in model.model_fields} for row in rows]
     return reply({"items": rows})
 
 
 class Stream(StreamingResponse):
-    """Pieces as they come. Whatever ends it, a client that left, one that only wanted the headers or one that takes
-    longer than `within_s`, `on_end` is done at once: what a stream holds must not wait for somebody to tidy up."""
+    """Streams chunks as they arrive. However the stream ends (the client disconnects, wants only the headers, or takes
+    longer than `within_s`), `on_end` runs immediately: its resources must not wait for a later cleanup."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Serves the dashboard: its files, and for every other address that is not the API's, the page it begins with."""
+"""Serves the dashboard: its files, and its index page for every other path outside the API."""
 
 from collections.abc import Mapping
 
@@ -9,9 +9,9 @@ from forager.dashboard import INDEX, File
 
 OURS = ("/api/", "/health", "/metrics")
 ICON = "/icon.svg"
-"""Also what browsers ask for at `/favicon.ico`, whatever the page says."""
+"""Also served at `/favicon.ico`, which browsers request whatever the page says."""
 NOT_PAGES = ("/assets/",)
-"""A file that is gone is not the first page: a script that is HTML would be a riddle."""
+"""A missing file here is not replaced by the index page: HTML in place of a script would cause confusing errors."""
 
 
 class Site:
@@ -19,7 +19,7 @@ class Site:
         self._app = app
         self._files = files
         self._first = files[INDEX] if len(files) > 1 else None
-        """None: the dashboard is not built, and only says so."""
+        """None if the dashboard is not built; the only page then says so."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         file = self._find(scope) if scope["type"] == "http" else None

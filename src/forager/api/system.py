@@ -31,17 +31,17 @@ from forager.workers import queries as worker_queries
 router = APIRouter(tags=["system"])
 UNAVAILABLE: tuple[type[BaseException], ...] = (TooManyError, *AWAY, *AGAIN)
 LATE_S = 300.0
-"""No job is ever this late while a scheduler runs, unless another one of its loop takes long."""
+"""No job is this late while a scheduler runs, unless another job of its loop takes long."""
 LOOPS = {job.name: job.loop for job in JOBS}
 LONGEST_S = {Loop.SLOW: 3600.0, Loop.NIGHTLY: 86_400.0}
-"""Those that may take long, and for how long that is no reason to worry."""
+"""Loops whose jobs may take long, and how late a job of theirs may be while one runs."""
 QUEUE_LATE_S = 30.0
 LITTLE_ROOM = 0.05
 MASK = "***"
 HEALTH_S = 2.5
-"""A little more than whoever waits for a connection has."""
+"""A little more than the limit for acquiring a connection."""
 SEARCH_WITHIN_S = 1.0
-"""A search server that takes longer to say that it is there counts as away: who asks after our health does not wait."""
+"""A search server that takes longer to respond counts as unavailable: a health check does not wait for it."""
 DOWN: dict[int | str, dict[str, Any]] = {
     **{status: responses()[status] for status in (422, 429)},
     503: {
@@ -50,7 +50,8 @@ DOWN: dict[int | str, dict[str, Any]] = {
         "content": {problems.MEDIA_TYPE: {"schema": problems.SCHEMA}},
     },
 }
-"""Who shows a token while the database is away cannot be recognised, and gets a problem instead of the parts."""
+"""While the database is unavailable, a caller with a token cannot be authenticated, and gets a problem instead of the
+parts."""
 
 
 # Health --------------------------------------------------------------------------------------------------------------
@@ -89,8 +90,8 @@ Facts = tuple[dict[str, Any], list[dict[str, Any]], Stall | None, str | None]
 
 
 async def _query_with_timeout(request: Request) -> Facts:
-    """What the database says, within `HEALTH_S`: a server that is frozen would keep whoever asks for as long as a
-    statement may take. All who ask meanwhile wait for the same answer."""
+    """Returns the state from the database within `HEALTH_S`: a frozen server would block the caller for a whole
+    statement timeout. Concurrent callers share one query."""
     state = request.app.state
     asking: asyncio.Task[Facts] | None = getattr(state, "health_asking", None)
     if asking is None or asking.done():
@@ -115,7 +116,8 @@ async def _load_health(request: Request) -> Facts:
 
 
 def _scheduler(jobs: list[dict[str, Any]]) -> dict[str, str]:
-    """By how late each job is: a backup of an hour is no problem, and a loop that hangs is one, whatever others do."""
+    """Judges by how late each job is: a backup of an hour is no problem, but a loop that hangs is one, whatever the
+    other loops do."""
     busy = {LOOPS[job["name"]] for job in jobs if job["is_running"]}
     for job in jobs:
         loop = LOOPS[job["name"]]
@@ -140,21 +142,21 @@ def _workers(numbers: dict[str, Any]) -> dict[str, str]:
 
 
 def _progress(stall: Stall | None) -> dict[str, str]:
-    """Never down: what was read is there, and who restarts the API because workers are missing helps nobody."""
+    """Never down: crawled data is available, and restarting the API does not bring back missing workers."""
     if stall is None:
         return {"state": "ok", "detail": "no work waits without a reason"}
     return {"state": "degraded", "detail": stall.message}
 
 
 def _redis(answers: bool) -> dict[str, str]:
-    """Never down: losing it loses nothing."""
+    """Never down: no data depends on Redis."""
     if answers:
         return {"state": "ok", "detail": "answers"}
     return {"state": "degraded", "detail": "Redis does not answer, PostgreSQL answers alone"}
 
 
 async def _search(request: Request, elsewhere: ExternalSearch) -> dict[str, str]:
-    """Never down: without the search server PostgreSQL answers."""
+    """Never down: without the search server, PostgreSQL serves searches."""
     try:
         async with asyncio.timeout(SEARCH_WITHIN_S):
             await elsewhere.server.ask("GET", "/")
@@ -172,7 +174,7 @@ async def _search(request: Request, elsewhere: ExternalSearch) -> dict[str, str]
 
 
 def _queue(numbers: dict[str, Any]) -> dict[str, str]:
-    """As whoever sends hints found it."""
+    """Returns the state of the broker as the sender of dispatch messages observed it."""
     age_s = numbers["queue_age_s"]
     if age_s is None or age_s > QUEUE_LATE_S:
         return {"state": "degraded", "detail": "no word from the broker: workers ask the database themselves"}
@@ -190,7 +192,7 @@ def _disk(settings: Settings) -> dict[str, str]:
     return {"state": "degraded" if free < LITTLE_ROOM else "ok", "detail": f"{free:.0%} free"}
 
 
-# Looking -------------------------------------------------------------------------------------------------------------
+# API document and settings -------------------------------------------------------------------------------------------
 
 
 @router.get("/api/openapi.json", response_model=dict[str, Any], responses=responses())

@@ -1,4 +1,4 @@
-"""The instance itself: health and settings, as responses show them."""
+"""Response schemas of the instance itself: health and settings."""
 
 from typing import Any, Literal
 

@@ -1,4 +1,4 @@
-"""The types of what comes in: bounded, without what no database can hold, and never guessed at."""
+"""Types for request input: bounded, without values that the database cannot store, and strict."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -21,13 +21,13 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 LARGEST_ID = 2**53 - 1
-"""Ids are bigint; JSON, as most programs read it, has no larger whole numbers that are exact."""
+"""Ids are bigint, but most JSON parsers represent integers exactly only up to this value."""
 MOST_ROWS = 1000
 FIRST_YEAR = 1970
 
 
 class _Clean:
-    """Text that a database can hold. The contract says so too; the refusal is a sentence and not a pattern."""
+    """Text that the database can store. The schema has a pattern for it too; the error message is a sentence."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return no_info_after_validator_function(self._reject_null_char, handler(source))
@@ -43,21 +43,21 @@ class _Clean:
 
 
 def _only_text(value: object) -> object:
-    """A moment is written as ISO 8601; a bare number could be seconds or milliseconds."""
+    """Requires ISO 8601 for a time; a bare number could be seconds or milliseconds."""
     if not isinstance(value, str | datetime) or (isinstance(value, str) and "T" not in value.upper()):
         raise ValueError("write it like 2026-01-31T12:00:00Z")
     return value
 
 
 def _check_date_range(value: datetime) -> datetime:
-    """Nothing here is older than the Web; at the edges of time a zone's offset leads out of it."""
+    """Limits the year: no data is older than the Web, and near the limits a time zone's offset would overflow."""
     if not FIRST_YEAR <= value.year < 9999:
         raise ValueError(f"its year lies before {FIRST_YEAR} or too far ahead")
     return value
 
 
 def _float_to_int(value: Any) -> Any:
-    """JSON has one kind of number: 1.0 is the whole number 1."""
+    """Converts 1.0 to 1: JSON has one kind of number."""
     match value:
         case float() if value.is_integer() and abs(value) <= LARGEST_ID:
             return int(value)
@@ -97,7 +97,7 @@ DryRun = Annotated[bool, Query(description="Only say what would be done.")]
 
 
 class Body(BaseModel):
-    """Of a request. What is not known is refused, so that a misspelled name is not silently nothing."""
+    """Base of request bodies. Rejects unknown fields, so that a misspelled name is not silently ignored."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True)
 
@@ -116,17 +116,17 @@ def reason_of(body: ReasonBody | None) -> str | None:
 
 
 NOT_GIVEN: Any = None
-"""The default of what a change does not name. It is never read, as only what was sent counts, and the document does not
-tell it: a client made from the document would send it."""
+"""The default of fields that a change omits. It is never read, as only the fields sent count, and the OpenAPI document
+omits it: a generated client would send it."""
 
 
 class Changes(Body):
-    """What is named is changed, and something has to be."""
+    """Base of partial updates: only the given fields change, and at least one is required."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
 
 class Row(BaseModel):
-    """Of an answer."""
+    """Base of response rows."""
 
     model_config = ConfigDict(extra="forbid")

@@ -1,5 +1,5 @@
-"""Whether the database takes writes, for `/health`: one whose disk is full, or which is read-only, answers and records
-nothing. It is found out by a write of one row, at most once in five seconds.
+"""Checks for `/health` whether the database accepts writes: one that is read-only, or whose disk is full, still serves
+reads. The probe writes one row, at most once every five seconds.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ class WriteProbe:
         self._asking = asyncio.Lock()
 
     async def find_write_error(self, conn: Connection) -> str | None:
-        """Returns why no write is possible; None where one is."""
+        """Returns why writes fail, or None if they succeed."""
         async with self._asking:
             if clock.monotonic() - self._asked_at >= FRESH_S:
                 self._trouble = None

@@ -1,14 +1,14 @@
 """A backup of the whole instance: the database as one consistent dump, stored files, settings without secrets.
 
     forager-20260116T020000Z/
-        manifest.json      written last: without it a folder is no backup
+        manifest.json      written last: a folder without it is not a backup
         database.dump      PostgreSQL's custom format
         files.jsonl.gz     every stored file with its size and checksum
-        files/             bodies, images, cold files: links on the same disk, else copies
+        files/             bodies, images, archive files: links on the same disk, else copies
         forager.toml       the settings that are not defaults
 
-It is made in a folder that ends in `.part` and renamed when it is whole, verified and on disk. Files are gathered
-before the dump, so that none is deleted meanwhile, and once more after it, so that all is there the dump refers to.
+It is made in a folder that ends in `.part` and renamed when it is complete, verified and on disk. Files are collected
+before the dump, so that none is deleted meanwhile, and again after it, so that all files the dump refers to are there.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class BackupOrder:
-    """What is to be saved, and where."""
+    """What to back up, and where."""
 
     dsn: str
     server_major: int
@@ -60,12 +60,12 @@ class BackupOrder:
     """As TOML, without secrets."""
     may_link: bool = True
     key_marks: tuple[str, ...] = ()
-    """What webhooks are signed with, told apart and not told."""
+    """Fingerprints of the webhook signing keys, which do not reveal them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A whole backup, as its manifest tells it."""
+    """A complete backup, as its manifest describes it."""
 
     path: Path
     made_at: datetime
@@ -79,7 +79,7 @@ class Backup:
     checksums: Mapping[str, str]
     key_marks: tuple[str, ...] = ()
     url: str | None = None
-    """Of one in a bucket."""
+    """The URL of one in a bucket."""
 
     @property
     def where(self) -> str:
@@ -91,7 +91,7 @@ def name_now() -> str:
 
 
 async def make(order: BackupOrder, target: Path, *, revision: str) -> Backup:
-    """At exactly this path, which must not exist yet."""
+    """Makes a backup at exactly this path, which must not exist yet."""
     _reject_existing(target)
     with translate_errors(target, ADVICE), lock_folder(target.parent):
         part = target.with_name(target.name + PART)
@@ -148,7 +148,8 @@ def _write_manifest(order: BackupOrder, part: Path, gathered: CollectedFiles, *,
 
 @contextlib.contextmanager
 def lock_folder(folder: Path, lock: str = LOCK) -> Iterator[None]:
-    """Of two at once in one folder the second is refused; a killed one lets go."""
+    """Ensures that one process at a time makes backups in a folder: a second one is rejected. A kill releases the
+    lock."""
     make_folder(folder)
     handle = os.open(folder / lock, os.O_RDONLY | os.O_CREAT, 0o600)
     try:
@@ -170,7 +171,7 @@ def _reject_existing(target: Path) -> None:
 
 
 def read(path: Path) -> Backup:
-    """What the manifest says; raises where there is none."""
+    """Returns what the manifest says; raises if there is none."""
     try:
         return parse_manifest((path / MANIFEST).read_bytes(), path)
     except FileNotFoundError:
@@ -206,7 +207,7 @@ def parse_manifest(manifest: bytes, path: Path, url: str | None = None) -> Backu
 
 
 def list_backups(folder: Path) -> list[Backup]:
-    """Whole ones, the oldest first."""
+    """Returns complete backups, oldest first."""
     found = []
     for path in sorted(folder.glob("forager-*")) if folder.is_dir() else ():
         if NAME.fullmatch(path.name):
@@ -220,7 +221,7 @@ def newest(folder: Path) -> Backup | None:
 
 
 async def verify(backup: Backup) -> list[str]:
-    """Everything read from end to end; what is wrong, in words."""
+    """Reads everything from end to end; returns what is wrong, in words."""
     troubles = [
         f"{name} is missing or damaged"
         for name, checksum in backup.checksums.items()
@@ -245,14 +246,14 @@ def _verify_files(backup: Backup) -> list[str]:
 
 
 def remove_old(folder: Path, *, older_than_s: float) -> list[Path]:
-    """Dated backups of this folder that are older, never the newest; and what killed ones left."""
+    """Removes older dated backups of this folder, never the newest; and what killed backups left."""
     with lock_folder(folder):
         for left in folder.glob(f"forager-*{PART}"):
             files.remove(left)
         since = clock.now() - timedelta(seconds=older_than_s)
         old = [backup.path for backup in list_backups(folder)[:-1] if stamp(backup.path.name) < since]
         for path in old:
-            (path / MANIFEST).unlink()  # first: what is left of it must not look whole
+            (path / MANIFEST).unlink()  # first, so that an incomplete backup does not look complete
             files.remove(path)
         return old
 
@@ -280,7 +281,7 @@ def reject_invalid(backup: Backup, *, server_major: int | None = None) -> None:
 
 
 def reject_used_home(home: Path, *, but: frozenset[str] = frozenset()) -> None:
-    """Restoring is for an empty instance: it never writes over anything. Settings may be there already, and `but`."""
+    """Rejects a home that is not empty: a restore never overwrites anything. Settings may exist already, and `but`."""
     if home.exists() and not home.is_dir():
         raise UsageError(f"{home} is no folder: name one that is empty, or does not exist yet.")
     used = sorted(path.name for path in home.iterdir() if path.name not in {SETTINGS, *but}) if home.is_dir() else []

@@ -1,10 +1,10 @@
-"""Backups in a bucket: each has its dump, its list and its manifest; files they list are there once for all of them.
+"""Backups in a bucket: each has its own dump, list and manifest; the files they list are stored once for all of them.
 
     forager-20260116T020000Z/   database.dump, files.jsonl.gz, forager.toml, and manifest.json, which is sent last
     files/ab/cdef…              a stored file, named by its checksum
 
-So a night sends only what is new, and an upload that was killed goes on: what arrived is not sent again, and without a
-manifest nothing counts as a backup. Calls block: they are made in threads.
+So a nightly backup sends only what is new, and a killed upload resumes: what arrived is not sent again, and without a
+manifest nothing counts as a backup. Calls block and run in threads.
 """
 
 import contextlib
@@ -27,12 +27,12 @@ LOCK = ".bucket.lock"
 AT_ONCE = 16
 CHECKSUM = re.compile(r"[0-9a-f]{64}")
 HALF_FOR_S = 86_400.0
-"""Something without a manifest may still be on its way for so long."""
+"""How long something without a manifest may still be uploading."""
 Listed = Mapping[str, tuple[int, str]]
 
 
 def put(made: Backup, there: BucketFolder, name: str, *, is_stopped: Callable[[], bool] = never) -> int:
-    """Answers how many files were sent that were not there yet."""
+    """Uploads a backup; returns how many files were sent that were not there yet."""
     listed = backup_files.read_list(made.path / LIST)
     known = there.files(FILES)
     new = {key: made.path / FILES / path for key, (path, size) in _keys(listed).items() if not _is(known, key, size)}
@@ -47,7 +47,7 @@ def put(made: Backup, there: BucketFolder, name: str, *, is_stopped: Callable[[]
 
 
 def list_backups(there: BucketFolder) -> list[Backup]:
-    """Whole ones, the oldest first."""
+    """Returns complete backups, oldest first."""
     found = []
     for name in _names(there, of=MANIFEST):
         with contextlib.suppress(NotFoundError, StoreError):
@@ -67,7 +67,7 @@ def read(there: BucketFolder, name: str) -> Backup:
 
 
 def fetch(there: BucketFolder, name: str, into: Path, *, is_stopped: Callable[[], bool] = never) -> Backup:
-    """A backup as a folder, for who restores or verifies it."""
+    """Downloads a backup as a folder, to restore or verify it."""
     make_folder(into)
     for own in (LIST, DUMP, SETTINGS, MANIFEST):
         there.get(f"{name}/{own}", into / own)
@@ -79,14 +79,14 @@ def fetch(there: BucketFolder, name: str, into: Path, *, is_stopped: Callable[[]
 
 
 def remove_old(there: BucketFolder, *, older_than_s: float) -> list[str]:
-    """Backups that are older, never the newest; what killed uploads left; and files no backup lists any more."""
+    """Removes older backups, never the newest; what killed uploads left; and files that no backup lists any more."""
     now, whole = clock.now(), _names(there, of=MANIFEST)
     old = [name for name in whole[:-1] if backup.stamp(name) < now - timedelta(seconds=older_than_s)]
     half_since = now - timedelta(seconds=HALF_FOR_S)
     others = [name for name in _names(there) if name not in whole and backup.stamp(name) < half_since]
-    half = [name for name in others if there.files(name)]  # some servers list folders that are empty
+    half = [name for name in others if there.files(name)]  # some servers list empty folders
     if old:
-        there.delete([f"{name}/{MANIFEST}" for name in old])  # first: what is left must not look whole
+        there.delete([f"{name}/{MANIFEST}" for name in old])  # first, so that the rest does not look complete
     if old or half:
         there.delete([f"{name}/{own}" for name in (*old, *half) for own in (DUMP, LIST, SETTINGS)])
         _prune(there, [name for name in whole if name not in old])
@@ -104,13 +104,13 @@ def _read_list(there: BucketFolder, name: str) -> Listed:
 
 
 def _names(there: BucketFolder, of: str | None = None) -> list[str]:
-    """Of backups, by their dates; whole ones have a manifest."""
+    """Returns the names of backups by date; complete ones have a manifest."""
     found = sorted(name for name in there.folders() if NAME.fullmatch(name))
     return [name for name in found if of is None or there.look(f"{name}/{of}") is not None]
 
 
 def _keys(listed: Listed) -> dict[str, tuple[str, int]]:
-    """Name in the bucket → a file with this content, and its size."""
+    """Returns name in the bucket → a file with this content, and its size."""
     return {_key(checksum): (path, size) for path, (size, checksum) in listed.items()}
 
 
@@ -125,7 +125,7 @@ def _is(known: Mapping[str, tuple[int, object]], key: str, size: int) -> bool:
 
 
 def _for_each(names: Iterable[str], work: Callable[[str], None], is_stopped: Callable[[], bool]) -> None:
-    """Many at once. The first trouble ends it: what is on its way arrives, nothing more is begun."""
+    """Runs many transfers at once. The first error ends it: those under way finish, no more are started."""
     failed: list[BaseException] = []
 
     def one(name: str) -> None:
@@ -133,7 +133,7 @@ def _for_each(names: Iterable[str], work: Callable[[str], None], is_stopped: Cal
             return
         try:
             work(name)
-        except BaseException as error:  # told below, in the caller's thread
+        except BaseException as error:  # raised below, in the caller's thread
             failed.append(error)
 
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="backup") as threads:

@@ -1,7 +1,7 @@
-"""Files of a backup: linked where they are on the same disk and never change, else copied; listed with checksums.
+"""Files of a backup: hard-linked if they are on the same disk and never change, else copied; listed with checksums.
 
-Calls block: they are made in threads. A crawl may go on: files only ever appear whole, and those that still grow are
-copied after the database was dumped, so that they hold whatever it refers to.
+Calls block and run in threads. A crawl may continue: files appear only when they are complete, and those that still
+grow are copied after the database was dumped, so that they contain whatever it refers to.
 """
 
 import contextlib
@@ -18,11 +18,11 @@ from forager.errors import StoreError
 from forager.storage.files import CHUNK, PART, digest, make_folder, sync_file
 
 FOLDERS = frozenset({"bodies", "cold"})
-"""Of a data folder, whose files are in a backup."""
+"""Folders of a data folder whose files are in a backup."""
 GROWING = (".open", ".cdxj")
-"""Endings of files that are written to in their place."""
+"""Suffixes of files that are written in place."""
 LEFT_OUT = frozenset({"tmp", "dying"})
-"""Folders of the store with what nobody refers to."""
+"""Folders of the store whose files are unreferenced."""
 OPEN = ".open"
 TRIES = 3
 
@@ -35,7 +35,7 @@ class CollectedFiles:
     linked: int = 0
     copied: int = 0
     is_stopped: bool = False
-    """Nobody waits for it any more: a thread cannot be cancelled, so it looks here between two files."""
+    """The caller no longer waits: a thread cannot be cancelled, so it checks this between two files."""
 
     @property
     def size_bytes(self) -> int:
@@ -44,7 +44,7 @@ class CollectedFiles:
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    """The files of a backup that was made before: what is the same file there needs no new checksum."""
+    """The files of an earlier backup: a file that is the same there needs no new checksum."""
 
     folder: Path | None = None
     files: Mapping[str, tuple[int, str]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ def gather(
     also_growing: bool,
     may_link: bool = True,
 ) -> None:
-    """Adds what is in the sources and not gathered yet."""
+    """Adds files of the sources that are not collected yet."""
     for _ in range(TRIES):
         missed = 0
         for name, source in _walk(sources):
@@ -77,7 +77,7 @@ def gather(
                 continue
             try:
                 _take(source, into, name, gathered, older=older, may_link=may_link)
-            except FileNotFoundError:  # it was closed, or deleted, since we saw its name
+            except FileNotFoundError:  # it was closed or deleted after it was listed
                 missed += 1
         if not missed:
             break
@@ -119,7 +119,7 @@ def _link(source: Path, target: Path) -> bool:
 
 
 def _copy(source: Path, target: Path) -> tuple[int, str]:
-    """Copies up to where it reaches when we begin: a file that grows has no end. The caller syncs all at once."""
+    """Copies up to the size at the start: a file that grows has no end. The caller syncs all at once."""
     checksum, size = hashlib.sha256(), 0
     with source.open("rb") as there, target.open("wb") as here:
         left = os.fstat(there.fileno()).st_size
@@ -133,7 +133,7 @@ def _copy(source: Path, target: Path) -> tuple[int, str]:
 
 
 def write_list(path: Path, gathered: CollectedFiles) -> bytes:
-    """Its checksum."""
+    """Returns its checksum."""
     with gzip.GzipFile(path, "wb", mtime=0) as packed:
         for name, (size, checksum) in sorted(gathered.files.items()):
             packed.write(json.dumps({"path": name, "size_bytes": size, "sha256": checksum}).encode() + b"\n")
@@ -152,8 +152,8 @@ def parse_file_list(packed: bytes) -> dict[str, tuple[int, str]]:
 
 
 def _safe(name: str) -> str:
-    """A list from a stranger must not lead us out of the folders of stored files: a settings file beside them could
-    name a program to run."""
+    """Rejects paths of an untrusted list that lead out of the folders of stored files: a settings file beside them
+    could name a program to run."""
     folder, *rest = name.split("/")
     is_inside = folder in FOLDERS and rest and not any(part in {"", ".", ".."} for part in rest)
     if not is_inside or "\0" in name:
@@ -164,7 +164,7 @@ def _safe(name: str) -> str:
 
 
 def verify_files(folder: Path, files: Mapping[str, tuple[int, str]]) -> list[str]:
-    """Files that are missing or not what they were, in words."""
+    """Returns files that are missing or changed, in words."""
     found = []
     for name, (size, checksum) in files.items():
         path = folder / name

@@ -1,4 +1,4 @@
-"""Makes a backup of the whole instance every night; backups that are too old are removed once the new one is whole."""
+"""Makes a backup of the whole instance every night; old backups are removed once the new one is complete."""
 
 from forager.backup.service import run_backup
 from forager.config.settings import Settings

@@ -1,4 +1,4 @@
-"""Backup and restore from Settings: what belongs to an instance, where it goes, and what a copy needs to live."""
+"""Backup and restore from Settings: what belongs to an instance, where it goes, and what a restored copy needs."""
 
 import asyncio
 import contextlib
@@ -48,11 +48,11 @@ APPLICATION = "forager backup"
 LEFT_OUT = ("home", "archive.folder", "archive.bucket", "backup.folder", "backup.bucket")
 BUCKET = "s3://"
 STAGED = "bucket-"
-"""Before the name of a backup that is only here until it is in a bucket."""
+"""Name prefix of a backup that is local only until it is in a bucket."""
 STAGE = "restore.part"
-"""In the home that is restored: what was fetched from a bucket, until it is in its place."""
+"""In the home that is restored: files downloaded from a bucket, until they are at their final path."""
 BESIDE = frozenset({KEY_FILE, SECRET_FILE, STAGE, unfinished.NAME})
-"""What may lie in a home that is restored into."""
+"""What may exist in a home that is restored into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Restored:
     """Domains that workers of the original held."""
     verdicts: list[PromiseResult]
     has_new_key: bool
-    """Webhooks are signed otherwise than those of the original, and whoever verifies them has to hear of it."""
+    """Webhooks are signed with another key than those of the original: their receivers need the new one."""
 
 
 def backup_folder(settings: Settings) -> Path:
@@ -70,7 +70,7 @@ def backup_folder(settings: Settings) -> Path:
 
 
 def stored_folders(settings: Settings) -> dict[str, Path]:
-    """Where an instance keeps files, for who wants to know how large they are."""
+    """Returns the folders in which an instance stores files, to report their size."""
     bodies = settings.home / BODIES
     return {
         "bodies and images": bodies,
@@ -84,7 +84,8 @@ def stored_folders(settings: Settings) -> dict[str, Path]:
 async def back_up(
     settings: Settings, dsn: str, target: Path | None = None, *, may_link: bool = True
 ) -> tuple[Backup, list[Path]]:
-    """The backup, and which old ones were removed: only in the folder of backups, and once the new one is whole."""
+    """Makes a backup; returns it and the old ones that were removed: only in the backup folder, and once the new one is
+    complete."""
     order, revision = await _order(settings, dsn, may_link=may_link)
     folder = backup_folder(settings)
     made = await backup.make(order, _resolve_target(target, folder), revision=revision)
@@ -94,7 +95,7 @@ async def back_up(
 
 
 def _resolve_target(target: Path | None, folder: Path) -> Path:
-    """A folder that exists gets a dated backup in it; anything else is the backup's own name."""
+    """Returns the path: an existing folder gets a dated backup in it; anything else is the backup's own name."""
     if target is None:
         return folder / backup.name_now()
     return target.absolute() / backup.name_now() if target.is_dir() else target.absolute()
@@ -105,9 +106,10 @@ def _remove_old(folder: Path, older_than_s: float) -> list[Path]:
 
 
 async def back_up_to_bucket(settings: Settings, dsn: str, url: str) -> tuple[Backup, int]:
-    """The backup there, and how many files were sent that it did not have yet. Here nothing is kept."""
+    """Makes a backup in a bucket; returns it and how many files were sent that were not there yet. Keeps nothing
+    locally."""
     there, folder, name = bucket_folder(settings, url), backup_folder(settings), backup.name_now()
-    await asyncio.to_thread(there.folders)  # a mistake about the bucket is told before anything is dumped
+    await asyncio.to_thread(there.folders)  # reports a mistake about the bucket before the dump
     with translate_errors(folder, backup.ADVICE), backup.lock_folder(folder, backup_bucket.LOCK):
         for left in folder.glob(f"{STAGED}*"):
             backup_files.remove(left)
@@ -126,7 +128,7 @@ def bucket_folder(settings: Settings, url: str) -> BucketFolder:
 
 
 async def _in_thread(work: Callable[..., T]) -> T:
-    """A thread cannot be cancelled: it is told, and ends behind the file it is at."""
+    """Runs work in a thread. A thread cannot be cancelled: a flag stops it after the current file."""
     stopped = threading.Event()
     try:
         return await asyncio.to_thread(partial(work, is_stopped=stopped.is_set))
@@ -136,7 +138,7 @@ async def _in_thread(work: Callable[..., T]) -> T:
 
 
 async def run_backup(forager: "Forager") -> str:
-    """Makes a backup, copies it and removes old ones; returns a summary in one line."""
+    """Makes a backup, copies it and removes old ones; returns a one-line summary."""
     made, gone = await back_up(forager.settings, forager.database.dsn)
     sent = await _copy(forager.settings, made)
     removed = f"; {things(len(gone), 'old one')} removed" if gone else ""
@@ -144,7 +146,7 @@ async def run_backup(forager: "Forager") -> str:
 
 
 async def _copy(settings: Settings, made: Backup) -> str:
-    """To the bucket of backups, where old ones are removed as they are here."""
+    """Copies to the bucket of backups, where old ones are removed by the same rule as locally."""
     if settings.backup.bucket is None:
         return ""
     there = bucket_folder(settings, settings.backup.bucket)
@@ -180,14 +182,14 @@ def as_toml(settings: Settings) -> str:
 
 
 def find_backups(settings: Settings, place: str) -> list[Backup]:
-    """In a folder, or in a bucket."""
+    """Lists backups in a folder, or in a bucket."""
     if place.startswith(BUCKET):
         return backup_bucket.list_backups(bucket_folder(settings, place))
     return backup.list_backups(Path(place))
 
 
 async def look_at(settings: Settings, found: Backup) -> list[str]:
-    """Everything read from end to end; what is wrong, in words."""
+    """Reads everything from end to end; returns what is wrong, in words."""
     if found.url is None:
         return await backup.verify(found)
     prefix, _, name = found.url.rpartition("/")
@@ -203,8 +205,8 @@ async def look_at(settings: Settings, found: Backup) -> list[str]:
 
 
 async def restore(settings: Settings, source: Path | str, *, by: str = "cli") -> Restored:
-    """Into the settings' home and database, both empty, or left by a restore that was killed. Nothing is written before
-    all of it was verified, but for the copy of what comes from a bucket."""
+    """Restores into the settings' home and database, both empty, or left by a killed restore. Nothing is written before
+    all of it was verified, except the copy of what comes from a bucket."""
     if isinstance(source, str):
         return await _restore_from_bucket(settings, source, by=by)
     found = backup.read(source)
@@ -236,7 +238,7 @@ def _check_backup(settings: Settings, found: Backup) -> None:
 
 @contextlib.contextmanager
 def _marked(settings: Settings, found: Backup) -> Iterator[Marker]:
-    """Whoever uses the home before the marker is removed is told that this instance is not whole."""
+    """Marks the home: until the marker is removed, commands that use it report that this instance is incomplete."""
     with (
         translate_errors(settings.home, "Nothing was restored."),
         unfinished.mark(settings.home, found.where) as marker,
@@ -257,7 +259,7 @@ async def _restore(settings: Settings, found: Backup, marker: Marker, *, by: str
         marker.begin(None if settings.database.url is None else place_of(dsn))
         await backup.put_back_files(found, settings.home)
         await backup.put_back_database(found, dsn, major)
-        if schema.is_older(found.revision):  # a database of one's own, too: it was empty a moment ago
+        if schema.is_older(found.revision):  # an external database, too: it was empty a moment ago
             await migrate.upgrade(dsn)
         async with open_database(settings, size=2, application="forager restore", is_restoring=True) as database:
             freed = await _free_leases(database.pool)
@@ -269,7 +271,7 @@ async def _restore(settings: Settings, found: Backup, marker: Marker, *, by: str
 
 
 def _clear_home(home: Path) -> None:
-    """Removes what a killed restore left. What may be there before one stays."""
+    """Removes what a killed restore left, and keeps what may exist before a restore."""
     embedded.stop(home)
     for path in home.iterdir():
         if path.is_dir() and not path.is_symlink() and path.name not in {STAGE, backup.FOLDER}:
@@ -279,7 +281,8 @@ def _clear_home(home: Path) -> None:
 
 
 async def _check_target_database(found: Backup, dsn: str, marker: Marker) -> int:
-    """The major version of one that is empty and new enough. Emptied is one that a killed restore had found empty."""
+    """Returns the major version of the server, whose database must be empty and new enough. Empties one that a killed
+    restore had found empty."""
     connection = await connect(dsn, application="forager restore")
     try:
         before = marker.before
@@ -301,7 +304,7 @@ async def _note(pool: Pool, found: Backup, *, by: str) -> None:
 
 
 async def _free_leases(pool: Pool) -> int:
-    """Workers of the original know nothing of this copy: it is free of them."""
+    """Releases all leases: workers of the original do not know this copy."""
     async with pool.acquire() as conn, conn.transaction():
         await stats.mark_all_dead(conn)
         return len(await free_lost(conn, dead_after_s=0.0, delay_s=0.0))

@@ -1,6 +1,6 @@
-"""What processes may tell each other through Redis: pages that are known, requests that were counted, live numbers,
-that a session was looked up.
+"""Shares state between processes through Redis: known URLs, request counts, live statistics, verified sessions.
 
-Nothing here is the truth, and nothing is ever only here. Whoever asks is answered "nothing" while Redis is away, and
-goes on with PostgreSQL and its own memory. Every name holds the era of the database it speaks of.
+PostgreSQL stays authoritative, and no data is stored only here. While Redis is unavailable, every lookup returns
+nothing and the caller continues with PostgreSQL and its own memory. Every key starts with the cache namespace of its
+database.
 """

@@ -1,6 +1,7 @@
-"""Requests of the last minute of all API processes, by subject and second, for `accounts/rate_limit.py`.
+"""Counts the requests of the last minute across all API processes, by subject and second, for `accounts/rate_limit.py`.
 
-Where Redis forgets, each process still knows what it knew; where it is away, the table in PostgreSQL is compared with.
+When Redis loses its data, each process keeps the counts it has; when Redis is unavailable, the processes synchronize
+through the table in PostgreSQL.
 """
 
 from collections.abc import Mapping
@@ -24,8 +25,8 @@ class RedisCounts:
         self._era = era
 
     async def exchange(self, told: Counts, since: int) -> dict[str, dict[int, int]] | None:
-        """Adds what was counted here and answers what was counted by all. None: it cannot, ask elsewhere. A question
-        is asked once: one whose answer was lost may have been heard."""
+        """Adds the local counts and returns the totals of all processes, or None if it cannot and the caller has to use
+        the next counter. Never retries: a command whose reply was lost may have been executed."""
         prefix = None if self._server.is_circuit_open else await self._era.prefix()
         if prefix is None:
             return None
@@ -36,7 +37,7 @@ class RedisCounts:
             return None
 
     async def clear_out(self, before: int) -> None:
-        """It expires by itself."""
+        """Does nothing: the keys expire."""
 
 
 async def _exchange(
@@ -51,12 +52,12 @@ async def _exchange(
             pipe.hgetall(name)
         answers = await pipe.execute(raise_on_error=False)
     if any(isinstance(answer, Exception) for answer in answers):
-        await client.delete(*names.values())  # something under our names is not what we put there, or it cannot be put
+        await client.delete(*names.values())  # a key holds another type, or cannot be written
         return None
     return {subject: _read(found, since) for subject, found in zip(told, answers[-len(told) :], strict=True)}
 
 
 def _read(found: Mapping[bytes, bytes], since: int) -> dict[int, int]:
-    """Seconds of the window; what is no number is nobody's request."""
+    """Returns the counts within the window; ignores fields that are not numbers."""
     numbers = {int(at): int(n) for at, n in found.items() if at.isdigit() and n.isdigit()}
     return {at: n for at, n in numbers.items() if at >= since}

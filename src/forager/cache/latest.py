@@ -1,7 +1,7 @@
-"""The latest live numbers, for all API processes: who finds none makes them, and one at a time does.
+"""Caches the latest live statistics for all API processes: a process that finds none builds them, one at a time.
 
-They are told by a value that expires, not by publishing: a process that could not listen for a moment misses nothing,
-and none has to be told apart that listens to a server which is frozen.
+They are stored as a value that expires instead of being published: a process that is disconnected for a moment misses
+nothing, and no process has to detect that it is subscribed to a frozen server.
 """
 
 import math
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 MAKING_S = 2.0
-"""Who said he would make them and did not in this time is not waited for."""
+"""How long others wait for the process that is building them."""
 
 
 class RedisLatest:
@@ -23,10 +23,10 @@ class RedisLatest:
         self._server = server
         self._era = era
         self._name = b"l" + __version__.encode()
-        """Another version of Forager may show other numbers."""
+        """Includes the version: another version of Forager may show other statistics."""
 
     async def read(self) -> tuple[bytes, float] | None:
-        """What was made last, and for how many seconds it stays the latest."""
+        """Returns the latest statistics and the number of seconds until they expire."""
         prefix = None if self._server.is_circuit_open else await self._era.prefix()
         if prefix is None:
             return None
@@ -36,7 +36,8 @@ class RedisLatest:
             return None
 
     async def should_build(self) -> bool:
-        """Whether nobody has made them, or is at it. Where nobody can say, each makes his own."""
+        """Returns whether this process should build them: they are missing, and no other process is building them.
+        Without Redis, each process builds its own."""
         prefix = None if self._server.is_circuit_open else await self._era.prefix()
         if prefix is None:
             return True
@@ -64,7 +65,8 @@ async def _read(client: "Redis", name: bytes) -> tuple[bytes, float] | None:
 
 
 async def _take(client: "Redis", prefix: bytes, name: bytes) -> bool:
-    """Who looked for them, found none, and comes here a moment after they were made must not make them again."""
+    """Acquires the build lock, unless the statistics exist by now: a process that found none just before another one
+    stored them must not build them again."""
     async with client.pipeline(transaction=False) as pipe:
         pipe.set(prefix + b"m" + name, b"1", nx=True, px=math.ceil(MAKING_S * 1000))
         pipe.exists(prefix + name)

@@ -1,7 +1,7 @@
-"""The era of the database: every name in Redis begins with it, so that nothing outlives what it speaks of.
+"""The cache namespace of the database: every Redis key starts with it, so that no entry outlives the data it describes.
 
-It ends when pages are deleted, and when the server is started again, restored, emptied or replaced. Then what Redis
-holds is not found any more and expires by itself.
+The namespace changes when pages are deleted, and when the database server is restarted, restored, emptied or replaced.
+Redis entries of the old namespace are no longer found, and expire.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ SQL = statements.load("forager.cache")
 LOOK_EVERY_S = 30.0
 READ_WITHIN_S = 2.0
 AGAIN_S = 5.0
-"""A database that does not say is not asked before: with one that is frozen every look-up would wait for it."""
+"""Delay before the next read after a failed one: with a frozen database, every lookup would wait for it."""
 
 
 class CacheNamespace:
@@ -28,15 +28,15 @@ class CacheNamespace:
         self._asking = asyncio.Lock()
 
     async def prefix(self) -> bytes | None:
-        """What names begin with, not older than half a minute. None: the database does not say."""
+        """Returns the key prefix, at most half a minute old, or None if the database does not respond."""
         if clock.monotonic() >= self._look_at:
             async with self._asking:
-                if clock.monotonic() >= self._look_at:  # else somebody asked while we waited
+                if clock.monotonic() >= self._look_at:  # else another task has read it while this one waited
                     await self._read()
         return self._prefix
 
     def forget(self) -> None:
-        """It is read again by the next question."""
+        """Makes the next call of `prefix` read the namespace again."""
         self._look_at = 0.0
 
     async def _read(self) -> None:

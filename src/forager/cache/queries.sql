@@ -1,7 +1,8 @@
--- What the database is, for those who remember something of it elsewhere. Owns no table.
+-- Identifies the state of the database for caches outside of it. Owns no table.
 
 -- name: read_era
--- Another text after pages were deleted, and after the server was started, restored, emptied or replaced: the row says the first, the start of the server and the files of the pages the rest.
+-- Returns a text that changes when pages are deleted (the row), and when the server is restarted, restored, emptied or replaced (server
+-- start time and file nodes of the pages).
 SELECT concat_ws(' ', (SELECT e.era FROM page_cache_namespace e), extract(epoch FROM pg_postmaster_start_time()),
                  (SELECT oid FROM pg_database WHERE datname = current_database()),
                  (SELECT string_agg(pg_relation_filenode(c.oid)::text, ',' ORDER BY c.oid) FROM pg_class c

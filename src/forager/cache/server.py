@@ -1,9 +1,9 @@
-"""One Redis server, asked with little patience and left alone for a while when it fails.
+"""A client for one Redis server with short timeouts and a circuit breaker.
 
-          5 failures in a row                        10 s later
-    near ─────────────────────▶ away: nobody asks ───────────────▶ one question: answered → near, else → away
+          5 failures in a row                               10 s later
+    up ─────────────────────▶ unavailable: no requests ───────────────▶ one request: success → up, else → unavailable
 
-A server that is frozen costs what its failures take, less than two seconds, and a question every ten seconds later.
+A frozen server costs the time of its first failures, less than two seconds, and then one request every ten seconds.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 ATTEMPT_S = 0.2
-"""A thousand keys take two milliseconds; who waits longer for them had better ask PostgreSQL."""
+"""A thousand keys take two milliseconds; beyond this timeout PostgreSQL is the faster source."""
 RETRIES = 3
 RETRY_AFTER_S = 0.1
 FAILURES = 5
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class RedisUnavailableError(Exception):
-    """Redis does not answer, or not as it should."""
+    """Redis does not respond, or returns an error."""
 
 
 class Server:
@@ -37,7 +37,7 @@ class Server:
         self._trouble = trouble
         self._failures = 0
         self._ask_at = 0.0
-        """While it is away: when it is asked again."""
+        """While Redis is unavailable: the time of the next request."""
 
     @property
     def is_away(self) -> bool:
@@ -45,11 +45,12 @@ class Server:
 
     @property
     def is_circuit_open(self) -> bool:
-        """It is away, and it is too early to ask again."""
+        """Returns whether Redis is unavailable and the next attempt is not due yet."""
         return self.is_away and clock.monotonic() < self._ask_at
 
     async def ask(self, question: "Callable[[Redis], Awaitable[T]]", *, retries: int = RETRIES) -> T:
-        """Its answer, or AwayError. What must not be done twice is asked without retries."""
+        """Runs the command and returns its result; raises RedisUnavailableError. Pass `retries=0` for commands that
+        must not run twice."""
         if self.is_circuit_open:
             raise RedisUnavailableError
         if self.is_away:
@@ -74,8 +75,8 @@ class Server:
         if self.is_away and not was_away:
             self._ask_at = clock.monotonic() + RESET_S
             log().warning("Redis is away, PostgreSQL answers alone", action="redis.away", error=repr(error))
-        # The client closes the connection that failed: its late answer must not be taken for that of the next question.
-        # Those that lie idle are most likely dead too.
+        # The client closes the failed connection: its late reply must not be read as the reply to the next command.
+        # Idle connections are most likely dead too.
         with contextlib.suppress(*self._trouble):
             await self._client.connection_pool.disconnect(inuse_connections=False)
 
@@ -87,7 +88,7 @@ class Server:
 
 @contextlib.asynccontextmanager
 async def open_server(url: str) -> AsyncIterator[Server]:
-    """Dials when it is first asked: a server that is away is no reason not to start."""
+    """Connects on first use: Forager starts even when Redis is unavailable."""
     redis = _import_redis()
     from redis.asyncio import Redis
     from redis.asyncio.retry import Retry

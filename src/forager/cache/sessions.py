@@ -1,8 +1,9 @@
-"""API processes vouch for what PostgreSQL told them of sessions and tokens within the last second.
+"""Shares between API processes what PostgreSQL returned for sessions and tokens within the last second.
 
-Redis never says who somebody is: it keeps a digest of what PostgreSQL said, and a process compares it with what it was
-told itself. So whoever writes into Redis makes nobody an admin. The second ends by Redis' own clock, counted from
-before PostgreSQL was asked: what is told late, by a server that was frozen, has ended already.
+Redis never identifies a user: it stores a digest of the row that PostgreSQL returned, and each process compares that
+digest with the row it has read itself. So write access to Redis makes no one an admin. Entries expire after a second by
+Redis' own clock, counted from before the PostgreSQL query: an entry that a frozen server writes late has expired
+already.
 """
 
 from typing import TYPE_CHECKING

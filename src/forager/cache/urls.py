@@ -1,7 +1,8 @@
-"""Pages that any worker knows, for all of them: key → page id and depth, for a day.
+"""The shared URL cache of all workers: key → page id and depth, kept for a day.
 
-A page is told after the transaction that found it was committed, and under the era in which it was asked for; so
-whatever is recalled was true, and is while the era lasts. Each value vouches for its own key: what does not is nothing.
+A worker stores a page after committing the transaction that found it, and under the namespace in which it was looked
+up; so every entry was true when written, and stays true while the namespace lasts. Each value carries a checksum over
+its key: values that do not match are ignored.
 """
 
 import zlib
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 
 KEPT_S = 86_400
 AT_ONCE = 2000
-"""Keys of one command: others are served between two of them."""
+"""Keys per command: Redis serves other clients between two commands."""
 PUT = "for i, name in ipairs(KEYS) do redis.call('SET', name, ARGV[i + 1], 'EX', ARGV[1]) end"
-"""There is no command that sets many and has them expire; one for each of them took 20 µs of a worker's time, each."""
+"""No Redis command sets many keys with an expiry; one SET for each cost a worker 20 µs per key."""
 LENGTH = 12
-"""Of a value: the page, and a checksum of it and its key."""
+"""Length of a value: the packed page, and a checksum of page and key."""
 
 
 class RedisKnown:
@@ -30,7 +31,7 @@ class RedisKnown:
         self._asked_under: bytes | None = None
 
     async def recall(self, keys: Collection[bytes]) -> dict[bytes, int]:
-        """Those it knows, packed as `UrlCache` has them."""
+        """Returns the known keys with their pages, packed as in `UrlCache`."""
         self._asked_under = prefix = None if self._server.is_circuit_open else await self._era.prefix()
         if prefix is None:
             return {}
@@ -46,12 +47,12 @@ class RedisKnown:
         return found
 
     def clear(self) -> None:
-        """The era is read again before anything is asked; until then nothing is told under the old one."""
+        """Makes the next `recall` read the namespace again; until then `tell` stores nothing under the old one."""
         self._asked_under = None
         self._era.forget()
 
     async def tell(self, pages: Iterable[tuple[bytes, int]]) -> None:
-        """What the database has said since it was recalled last: key, packed page."""
+        """Stores the pages, as pairs of key and packed page, that the database has returned since the last `recall`."""
         prefix = self._asked_under
         if prefix is None:
             return
@@ -64,7 +65,7 @@ class RedisKnown:
 
 
 async def _read(client: "Redis", names: list[bytes]) -> list[Any]:
-    """MGET answers nothing for what is no string, where GET would fail."""
+    """Uses MGET: it returns nil for a key of another type, where GET would fail."""
     if len(names) <= AT_ONCE:
         return list(await client.mget(names))
     async with client.pipeline(transaction=False) as pipe:

@@ -1,4 +1,4 @@
-"""Commands that messages advise. Pure; a test runs each of them in the state in which it is advised."""
+"""Commands that messages suggest. Pure; a test runs each of them in the state in which it is suggested."""
 
 import shlex
 
@@ -8,12 +8,12 @@ DOMAINS = "forager domains"
 
 
 def refresh(name: str | None, *, now: bool = False) -> str:
-    """Visits again what is due of a domain, or of all; `now`: also what is not due yet."""
+    """Revisits what is due of a domain, or of all; `now`: also what is not due yet."""
     return _join("forager", "refresh", name, "--now" if now else None)
 
 
 def reset(name: str) -> str:
-    """Forgets what held a domain back."""
+    """Resets what blocks a domain."""
     return _join("forager", "domain", name, "reset")
 
 
@@ -22,17 +22,17 @@ def crawl(url: str, *flags: str) -> str:
 
 
 def why(name: str) -> str:
-    """Says what holds a domain back."""
+    """Explains what blocks a domain."""
     return _join("forager", "why", name)
 
 
 def fetch(url: str) -> str:
-    """Asks for one page and shows what Forager reads from it."""
+    """Fetches one page and shows what Forager reads from it."""
     return _join("forager", "fetch", url)
 
 
 def rendered(name: str) -> str:
-    """Visits a domain again, with a browser where pages are empty without one."""
+    """Revisits a domain, with a browser where pages are empty without one."""
     return _join("forager", "refresh", name, "--now", "--rendering", "auto")
 
 

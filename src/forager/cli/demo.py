@@ -1,6 +1,6 @@
-"""`forager demo`: a small web on loopback, crawled before your eyes, then compared with its answer key. Works offline.
+"""`forager demo`: crawls a small web on loopback, and compares the result with its answer key. Works offline.
 
-It has a data folder of its own and never touches your database; nothing but its own addresses is allowed.
+It has its own data folder and never touches your database; only its own addresses are allowed.
 """
 
 import shlex
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from forager_playground import Running
 
 DELAY_S = 0.05
-"""Between two requests to one site. Sites that ask for more in robots.txt get it."""
+"""Delay between two requests to one site. Sites that ask for more in robots.txt get it."""
 LONGEST_WAIT_S = 5.0
-"""A page that stays broken is tried again after minutes; the demo does not wait for that."""
+"""A page that stays broken is retried after minutes; the demo does not wait for that."""
 PAGES_PER_SITE = 400
 REMARK_INDENT = 26
 
@@ -71,12 +71,12 @@ def demo(
 
 
 def names_of(web: "Running") -> dict[str, str]:
-    """The sites have addresses only; people get their names too."""
+    """Adds site names for people: the sites have addresses only."""
     return {base.removeprefix("http://"): site.name for base, site in web.sites.items()}
 
 
 def prepare(settings: "Settings", home: Path | None) -> "Settings":
-    """A folder of its own: the named one, or an emptied one beside the real data. Never an external database."""
+    """Returns its own folder: the named one, or an emptied one beside the real data. Never an external database."""
     folder = home.expanduser().absolute() if home else settings.home / "demo"
     if home is None and folder.exists():
         _empty(folder)
@@ -105,7 +105,7 @@ def _empty(folder: Path) -> None:
 
 
 async def verify_demo(connection: "Connection", web: "Running", spec: RunSpec, log: Path) -> "DemoReport":
-    """The database, the playground's log and its answer key side by side."""
+    """Compares the database with the playground's log and its answer key."""
     from forager.explain.check import check
     from forager.export.rows import stream_crawl
     from forager.products.queries import list_seen_products

@@ -1,4 +1,4 @@
-"""What the demo proves: the crawl beside the playground's own answer key and log. Pure; nothing is claimed unproved."""
+"""The demo's report: the crawl compared with the playground's answer key and log. Pure; nothing unproved is claimed."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ STORIES = {
 
 @dataclass(frozen=True, slots=True)
 class SiteReport:
-    """One site: what it has, what was found, what was left alone."""
+    """One site: what it has, what was found, what was not visited."""
 
     name: str
     host: str
@@ -39,16 +39,16 @@ class SiteReport:
     forbidden_requests: int
     """Requests for them in the site's own log: a polite crawler makes none."""
     came_back: int
-    """Pages that failed first and were fetched in the end."""
+    """Pages that failed first and were fetched by a retry."""
     trap_visits: int
     languages: tuple[str, ...]
     median_gap_s: float | None
-    """Between two requests as the site saw them; single gaps shake with the load of the machine."""
+    """Delay between two requests as the site saw them; single gaps vary with the load of the machine."""
     crawl_delay_s: float | None
 
 
 class Finds(NamedTuple):
-    """What was understood besides pages."""
+    """What was extracted besides pages."""
 
     products: Sequence[Row]
     images: int
@@ -86,7 +86,7 @@ def compare(
     broken_promises: int,
     finds: Finds | None = None,
 ) -> DemoReport:
-    """The crawl as the playground saw it, against what it should have been."""
+    """Compares the crawl as the playground saw it with what was expected."""
     by_url = {row["url"]: row for row in pages}
     sites = tuple(_compare_site(key, site, by_url, log) for site in key.sites)
     return DemoReport(sites, len(log), broken_promises, finds)
@@ -123,7 +123,7 @@ def _median_gap_s(visits: Sequence["Visit"]) -> float | None:
 
 
 def _languages(site: "SiteKey", pages: Mapping[str, Row]) -> Counter[str]:
-    """By main language: `pt-BR` and `pt` are one for a newcomer."""
+    """Groups by main language: `pt-BR` and `pt` are one for a newcomer."""
     found = (pages[page.url]["language"] for page in site.pages if page.url in pages)
     return Counter(language.partition("-")[0] for language in found if language)
 
@@ -136,7 +136,7 @@ def as_document(report: DemoReport) -> dict[str, Any]:
 
 
 def found_in_words(finds: Finds) -> str:
-    """One of the products stands for all: its name and price, as they were read."""
+    """Returns one product as an example: its name and price, as they were read."""
     example = next((row for row in finds.products if row["product_name"] and row["price"] is not None), None)
     such = f", such as “{example['product_name']}” for {example['price']:,.2f} {example['currency']}" if example else ""
     return (
@@ -146,7 +146,7 @@ def found_in_words(finds: Finds) -> str:
 
 
 def describe_site(site: SiteReport) -> str:
-    """What happened there, in a few words; the most telling first."""
+    """Summarises what happened there in a few words, the most telling first."""
     remarks = []
     if site.missing:
         remarks.append(f"missed {words.count(len(site.missing))}, such as {site.missing[0].partition(site.host)[2]}")

@@ -1,4 +1,4 @@
-"""Spans of time and daily windows as people type them: `90s`, `15m`, `6h`, `14d`, `2w`, `1d12h`, `22:00-06:00`."""
+"""Parses durations and daily windows as people type them: `90s`, `15m`, `6h`, `14d`, `2w`, `1d12h`, `22:00-06:00`."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,7 @@ _WINDOW = re.compile(r"\s*(\d{1,2}:\d{2})\s*[-–]\s*(\d{1,2}:\d{2})\s*", re.ASC
 
 
 def parse_duration(text: str) -> float:
-    """Seconds, more than none and ten years at most."""
+    """Returns seconds, more than zero and at most ten years."""
     seconds = durations.parse_duration(text)
     if not 0 < seconds <= LONGEST_S:
         raise ValueError(f"{text!r} is too {'short' if not seconds else 'long: ten years is the most'}")
@@ -20,7 +20,7 @@ def parse_duration(text: str) -> float:
 
 
 def parse_window(text: str) -> tuple[str, str]:
-    """Beginning and end of a daily window, as `HH:MM`. One that passes midnight ends the next day."""
+    """Returns start and end of a daily window, as `HH:MM`. One that passes midnight ends the next day."""
     found = _WINDOW.fullmatch(text)
     edges = [_clock(edge) for edge in found.groups()] if found else [None]
     start, end = (edges[0], edges[-1])
@@ -37,7 +37,7 @@ def _clock(text: str) -> str | None:
 
 
 def parse_past_time(text: str, now: datetime) -> datetime:
-    """A date or time (UTC unless it says otherwise), or how long ago."""
+    """Parses a date or time (UTC unless it says otherwise), or how long ago."""
     try:
         return now - timedelta(seconds=parse_duration(text))
     except ValueError:

@@ -28,7 +28,7 @@ class Keep(StrEnum):
 
 
 class Images(StrEnum):
-    """What is done with images of pages."""
+    """What is done with the images of pages."""
 
     NONE = "none"
     FOUND = "found"
@@ -36,7 +36,7 @@ class Images(StrEnum):
 
 
 class Rendering(StrEnum):
-    """When a browser draws pages."""
+    """When a browser renders pages."""
 
     NEVER = "never"
     AUTO = "auto"
@@ -61,7 +61,7 @@ class PageStatus(StrEnum):
 
 
 class TaskKind(StrEnum):
-    """What a visit is for."""
+    """The purpose of a visit."""
 
     PAGE = "page"
     IMAGE = "image"

@@ -1,4 +1,4 @@
-"""How numbers, times and foreign text are said to people. Pure; machines get the plain values instead."""
+"""Formats numbers, times and crawled text for people. Pure; programs get the plain values instead."""
 
 import unicodedata
 from datetime import datetime
@@ -51,7 +51,7 @@ def _two(large: int, large_unit: str, small: int, small_unit: str) -> str:
 
 
 def format_relative(moment: datetime | None, now: datetime) -> str:
-    """`3 m ago`, `in 2 h`; one unit only, since ages are compared by a glance."""
+    """`3 m ago`, `in 2 h`; one unit only, since ages are compared at a glance."""
     if moment is None:
         return "–"
     seconds = (now - moment).total_seconds()
@@ -67,7 +67,8 @@ def _one_unit(seconds: float) -> str:
 
 
 def clean(text: str | None) -> str:
-    """Crawled text for a terminal: on one line, and unable to move the cursor, colour or reverse what follows."""
+    """Makes crawled text safe for a terminal: on one line, and unable to move the cursor, colour or reverse what
+    follows."""
     if not text:
         return ""
     if text.isascii() and text.isprintable():
@@ -82,12 +83,13 @@ def _one_line(text: str) -> str:
 
 
 def _is_safe_char(character: str) -> bool:
-    """Cc are controls such as ESC, Cf formatting such as bidi overrides; Cs, Co and Cn are nothing a font knows."""
+    """Rejects categories: Cc are controls such as ESC, Cf formatting such as bidi overrides; Cs, Co and Cn have no
+    glyphs in any font."""
     return character == "\N{ZERO WIDTH JOINER}" or unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
 
 
 def truncate_middle(text: str, width: int) -> str:
-    """Keeps both ends of a URL: the host and the page's own name tell it apart, the folders between do not."""
+    """Keeps both ends of a URL: the host and the last path segment identify it, the folders between do not."""
     if len(text) <= width:
         return text
     if width < 8:
@@ -97,7 +99,7 @@ def truncate_middle(text: str, width: int) -> str:
 
 
 def plain_reason(code: str | None) -> str:
-    """A stored code such as `robots_denied`, as words; a sentence stays as it is."""
+    """Returns a stored code such as `robots_denied` as words; a sentence stays unchanged."""
     return code if code and " " in code else (code or "").replace("_", " ")
 
 
@@ -105,10 +107,10 @@ Row = dict[str, Any]
 
 
 def visit_result(row: Row) -> str:
-    """The status code, or the error where there was no answer."""
+    """Returns the status code, or the error if there was no response."""
     return str(row["status_code"]) if row["status_code"] is not None else plain_reason(row["error_code"]) or "–"
 
 
 def short_url(url: str, domain: str | None) -> str:
-    """Without scheme and host where all rows share them."""
+    """Removes scheme and host if all rows share them."""
     return clean(url if domain is None else "/" + url.split("/", 3)[3])

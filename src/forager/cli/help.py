@@ -1,6 +1,6 @@
-"""What all commands have alike: titled groups in plain help, and words that can be read.
+"""What all commands share: titled groups in plain help, and checks that arguments are readable text.
 
-Typer draws titles with rich only, which would double the time `forager --help` takes. Commands and flags name their
+Typer renders titles with rich only, which would double the time `forager --help` takes. Commands and flags name their
 group with `rich_help_panel`, as Typer calls it.
 """
 
@@ -14,7 +14,7 @@ COMMANDS = "Commands"
 
 
 class Command(TyperCommand):
-    """A command whose flags stand under titles."""
+    """A command whose flags are listed under titles."""
 
     def invoke(self, ctx: Any) -> Any:
         _check_encoding(ctx)
@@ -30,7 +30,7 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """A command family whose commands stand under titles."""
+    """A command group whose commands are listed under titles."""
 
     def invoke(self, ctx: Any) -> Any:
         _check_encoding(ctx)
@@ -48,7 +48,7 @@ class Group(TyperGroup):
 
 
 def _check_encoding(ctx: Any) -> None:
-    """Names of files may be any bytes; nothing else that is not UTF-8 can be looked for or stored."""
+    """Rejects words that are not UTF-8: file names may be any bytes, but nothing else could be looked up or stored."""
     for parameter in ctx.command.params:
         value = ctx.params.get(parameter.name)
         for word in value if isinstance(value, list | tuple) else [value]:
@@ -58,7 +58,7 @@ def _check_encoding(ctx: Any) -> None:
 
 
 def _record(parameter: Any, ctx: Any) -> tuple[str, str] | None:
-    """Arguments by their name alone: Typer would add the Python type."""
+    """Shows arguments by their name alone: Typer would add the Python type."""
     if parameter.param_type_name == "argument":
         return parameter.metavar or parameter.name.upper(), parameter.help or ""
     found: tuple[str, str] | None = parameter.get_help_record(ctx)
@@ -73,7 +73,7 @@ def _flag_title(parameter: Any) -> str:
 
 
 def _last(sections: dict[str, list[tuple[str, str]]], title: str) -> dict[str, list[tuple[str, str]]]:
-    """`--help` and what else has no group of its own comes after the groups."""
+    """Lists `--help` and other flags without a group after the groups."""
     rest = {name: lines for name, lines in sections.items() if name != title}
     return rest | ({title: sections[title]} if title in sections else {})
 

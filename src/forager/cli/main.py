@@ -1,7 +1,7 @@
-"""The door: every command, and what becomes of its errors. One sentence on standard error and a numbered exit code.
+"""The entry point: every command, and how its errors are reported: one sentence on standard error and an exit code.
 
-`forager --help` must stay under 0.3 s: command modules import only Typer and small modules at the top,
-everything heavier inside the function that needs it.
+`forager --help` must stay under 0.3 s: command modules import only Typer and small modules at the top, everything
+heavier inside the function that needs it.
 """
 
 import copy
@@ -136,7 +136,7 @@ def show_version_or_help(
     ] = False,
 ) -> None:
     if config is not None:
-        os.environ["FORAGER_CONFIG"] = str(config.expanduser().absolute())  # children read the same
+        os.environ["FORAGER_CONFIG"] = str(config.expanduser().absolute())  # child processes read the same
     if allow_root:
         os.environ[root.ALLOW] = "1"
     if version:
@@ -152,7 +152,7 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """One command from words to exit code; nothing it raises reaches the person as a trace."""
+    """Runs one command and returns its exit code; no exception is shown as a traceback."""
     _configure_streams()
     try:
         code = build_for(*arguments[:1])(args=list(arguments), prog_name="forager", standalone_mode=False)
@@ -170,13 +170,14 @@ def run(arguments: Sequence[str]) -> int:
         return _exit_broken_pipe()
     except OSError as error:
         return _reject(f"the system refused: {error.strerror or error} {error.filename or ''}".rstrip() + ".", 1)
-    except Exception as error:  # the last net: a bug becomes a sentence, not a page of frames
+    except Exception as error:  # last resort: a bug becomes a sentence, not a traceback
         return _map_db_error(error) or _report_bug(error)
 
 
 @cache
 def build_for(word: str = "") -> typer.Typer:
-    """With the command of this name alone, where there is one: Typer would build all hundred, each time, in 30 ms."""
+    """Returns an app with only the command of this name, if there is one: Typer would build all hundred, each time, in
+    30 ms."""
     only = copy.copy(app)
     only.registered_commands = [each for each in app.registered_commands if each.name == word]
     only.registered_groups = [each for each in app.registered_groups if each.name == word]
@@ -197,13 +198,14 @@ def _usage_message(error: typer.TyperException) -> str:
 
 
 def _exit_broken_pipe() -> int:
-    """The reader of our output has left, as `head` does. What is still in the buffer must not raise again at exit."""
+    """Handles a closed output pipe, as with `head`. What is still in the buffer must not raise again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 141
 
 
 def _map_db_error(error: Exception) -> int | None:
-    """A database whose disk is full, or which is read-only or damaged, is no bug of ours. None: something else."""
+    """Reports a database whose disk is full, or which is read-only or damaged: no bug of ours. None: any other
+    error."""
     if "asyncpg" not in sys.modules:
         return None
     from forager.db.damage import find_corruption
@@ -225,7 +227,7 @@ def _report_bug(error: Exception) -> int:
 
 
 def _configure_streams() -> None:
-    """Data is UTF-8 whatever the locale says; talk that a terminal cannot show is replaced, never an error."""
+    """Sets data to UTF-8 whatever the locale; characters in messages that a terminal cannot show are replaced."""
     for stream, on_error in ((sys.stdout, "strict"), (sys.stderr, "replace")):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None and (stream.encoding or "").lower() != "utf-8":

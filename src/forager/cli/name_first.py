@@ -1,6 +1,6 @@
-"""`forager domain NAME VERB`: commands that are told first of what they speak, then what to do with it.
+"""`forager domain NAME VERB`: commands that take the name of the object first, then the action.
 
-Typer wants the verb first, so the two are swapped before it reads them; without a verb, the thing is shown.
+Typer expects the action first, so the two are swapped before it parses them; without an action, the object is shown.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,7 +13,7 @@ HELP = frozenset({"-h", "--help"})
 
 
 class NameFirst(Group):
-    """A family whose commands all take the same first argument."""
+    """A command group whose commands all take the same first argument."""
 
     subject = "NAME"
 
@@ -25,7 +25,7 @@ class NameFirst(Group):
 
 
 class Verb(Command):
-    """A command of such a family; its usage is shown as it is typed."""
+    """A command of such a group; its usage is shown as it is typed."""
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         family, name = ctx.parent, self.name or SHOW

@@ -1,4 +1,4 @@
-"""Flags whose value may also be a word that clears what was set before: `--delay 2`, `--delay default`."""
+"""Flags whose value may also be a word that clears an earlier value: `--delay 2`, `--delay default`."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
@@ -19,7 +19,7 @@ class Given(NamedTuple):
 
 
 def span(text: str) -> float:
-    """Seconds, from `6h`."""
+    """Returns seconds, from `6h`."""
     return _parse_or_reject(durations.parse_duration, text)
 
 
@@ -44,7 +44,7 @@ def parse_country(text: str) -> Given:
 
 
 def word(text: str) -> Given:
-    """As it is; `none` and `never` are words of their own here."""
+    """Returns the text unchanged; `none` and `never` are ordinary words here."""
     return Given(None if text == DEFAULT else text)
 
 

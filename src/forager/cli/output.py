@@ -1,4 +1,4 @@
-"""Where commands write: data to standard output, talk to standard error, files whole or not at all.
+"""Command output: data to standard output, messages to standard error, files written atomically.
 
 Nothing is coloured or drawn unless a terminal reads it and `NO_COLOR` is unset.
 """
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PIPE_WIDTH = 1000
-"""Columns of a table nobody sees: nothing is cut, so that `grep` finds it."""
+"""Width of a table that is not shown on a terminal: nothing is cut, so that `grep` finds it."""
 
 
 def say(sentence: str) -> None:
-    """Talk to the person; never data."""
+    """Prints a message for the user; never data."""
     sys.stderr.write(sentence + "\n")
     sys.stderr.flush()
 
 
 def write_json(value: object) -> None:
-    """One document on standard output."""
+    """Prints one document on standard output."""
     sys.stdout.write(as_json(value) + "\n")
 
 
 def write_json_list(rows: Sequence[Mapping[str, Any]]) -> None:
-    """One JSON array, a row per line: readable, and one `json.loads` for a program."""
+    """Prints one JSON array, a row per line: readable, and one `json.loads` for a program."""
     lines = ",\n".join(" " + as_json(row) for row in rows)
     sys.stdout.write(f"[\n{lines}\n]\n" if rows else "[]\n")
 
@@ -52,7 +52,7 @@ def _plain(value: object) -> str:
 
 
 def console(stream: Literal["stdout", "stderr"] = "stdout") -> "Console":
-    """A rich console for one of our streams; without a terminal it is wide and plain."""
+    """Returns a rich console for one of our streams; without a terminal it is wide and plain."""
     from rich.console import Console
 
     target = sys.stdout if stream == "stdout" else sys.stderr
@@ -61,7 +61,7 @@ def console(stream: Literal["stdout", "stderr"] = "stdout") -> "Console":
 
 
 def check_writable(path: str) -> None:
-    """Called before anything starts: a crawl of hours must not end at a mistyped folder."""
+    """Checks the path before anything starts: a crawl of hours must not fail because of a mistyped folder."""
     if path == "-" or opened_output(path) is not None:
         return
     target = Path(path)
@@ -76,7 +76,7 @@ def check_writable(path: str) -> None:
 
 @contextlib.contextmanager
 def open_output(path: str | None) -> Iterator[BinaryIO]:
-    """The stream data goes to: standard output for None and `-`, else a file that appears only when it is whole."""
+    """Opens the data stream: standard output for None and `-`, else a file that appears only when it is complete."""
     if path in {None, "-"}:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -98,7 +98,8 @@ def open_output(path: str | None) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _buffer_until_close(handle: int) -> Iterator[BinaryIO]:
-    """For a file in a folder of root, where no other one can be put beside it: it is filled when all is known."""
+    """Buffers output for a file in a folder of root, where no temporary file can be created beside it: it is written at
+    the end."""
     import shutil
     import tempfile
 
@@ -128,7 +129,7 @@ def _atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def _mode_for(path: Path) -> int:
-    """A temporary file is private; the result gets the rights the file had, or those any new file would get."""
+    """Sets permissions: a temporary file is private; the result gets those of the old file, or of any new file."""
     if path.exists():
         return path.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -1,4 +1,4 @@
-"""`forager playground`: serve the small web on loopback, for trying things out. Serves until Ctrl-C."""
+"""`forager playground`: serves the small web on loopback, for trying things out, until Ctrl-C."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def require_playground() -> None:
-    """Raises where the package of the demo's sites, the extra `demo`, is not installed."""
+    """Raises if the package of the demo's sites, the extra `demo`, is not installed."""
     from importlib.util import find_spec
 
     if find_spec("forager_playground") is None:

@@ -1,4 +1,4 @@
-"""How far something long has come: a line that changes on a terminal, a line per ten seconds without one."""
+"""Progress of long operations: a line that updates on a terminal, a line per ten seconds without one."""
 
 import contextlib
 import sys
@@ -29,7 +29,7 @@ def format_progress(what: str, done: int, expected: int, elapsed_s: float) -> st
 
 @contextlib.contextmanager
 def open_progress(what: str, expected: int, *, is_quiet: bool = False) -> Iterator[OnCount]:
-    """On standard error, of which a terminal is told by what it shows, and a log by a line now and then."""
+    """Reports progress on standard error: continuously on a terminal, with a line now and then in a log."""
     if is_quiet:
         yield lambda _done: None
         return

@@ -1,7 +1,7 @@
-"""What `forager` does when root starts it: it gives the rights of root up for good before it opens anything.
+"""Drops root privileges for good before anything is opened, when root starts `forager`.
 
-Whatever strangers send (pages, images, scripts) is then handled by an account that owns the home and nothing else. It
-is the home's owner, or the system account `forager`. `--allow-root` (or FORAGER_ALLOW_ROOT=1) stays root.
+Untrusted content (pages, images, scripts) is then handled by an account that owns the home and nothing else: the home's
+owner, or the system account `forager`. `--allow-root` (or FORAGER_ALLOW_ROOT=1) stays root.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ ALLOW = "FORAGER_ALLOW_ROOT"
 LEFT = "FORAGER_LEFT_ROOT"
 """In the environment of a command that root started: the output files that were opened before, by path, as JSON."""
 MARK = "root.used"
-"""In the home of another account: root worked in it as root, so files in it may be root's. Locked while root does."""
+"""Marker in the home of another account: root worked in it as root, so files in it may be root's. Locked meanwhile."""
 OUTPUTS = ("-o", "--output", "--body")
 READ = "read"
 """The command that takes a file to read."""
@@ -46,13 +46,13 @@ KNOWN = frozenset(
         *("forager.toml", "playground.jsonl", "plugins", "lost+found", ".cache", MARK),
     }
 )
-"""What lies in a home. A folder with anything else in it is not given away."""
+"""The entries of a home. A folder with anything else in it does not change its owner."""
 
 _is_program = False
 
 
 def mark_program() -> None:
-    """Called where `forager` runs as a program of its own: only then a process is ours to change."""
+    """Called when `forager` runs as a program: only then may the process change its account."""
     global _is_program  # noqa: PLW0603 (a fact about this process)
     _is_program = True
 
@@ -92,7 +92,7 @@ def is_allowed() -> bool:
 
 
 def opened_output(path: str) -> int | None:
-    """The handle of an output file that root named, and that only root may write."""
+    """Returns the handle of an output file that root named, and that only root may write."""
     handles = json.loads(os.environ.get(LEFT, "{}"))
     handle: int | None = handles.get(os.path.abspath(path))
     if handle is not None:
@@ -113,12 +113,12 @@ def _open_outputs(arguments: Sequence[str]) -> dict[str, int]:
 
 
 def opened_input(path: str) -> int | None:
-    """The handle of a file that root named, and that only root may read."""
+    """Returns the handle of a file that root named, and that only root may read."""
     return opened_output(path)
 
 
 def _open_inputs(arguments: Sequence[str]) -> dict[str, int]:
-    """Opens the page that `forager read` is given: it may lie in a folder of root."""
+    """Opens the page that `forager read` gets: it may be in a folder of root."""
     if READ not in arguments:
         return {}
     opened = {}
@@ -130,7 +130,7 @@ def _open_inputs(arguments: Sequence[str]) -> dict[str, int]:
 
 
 def hint() -> str:
-    """What to say to root, who is used to be allowed everything."""
+    """Explains to root, who is normally allowed everything, why access was denied."""
     if LEFT not in os.environ:
         return ""
     return (
@@ -146,8 +146,8 @@ def account_name() -> str:
 
 
 def _transfer(home: Path, folder: int, chosen: "Account") -> None:
-    """Makes the home its own: a new folder, or one that root used before and that holds nothing but a home's files.
-    All goes through the open folder, as who owns a folder above may exchange what the path leads to."""
+    """Makes the account the owner of the home: a new folder, or one that root used before and that has only a home's
+    files. Works through the open folder, as the owner of a parent folder may replace what the path leads to."""
     from forager.db import embedded
     from forager.db.embedded import private
 
@@ -159,10 +159,10 @@ def _transfer(home: Path, folder: int, chosen: "Account") -> None:
         raise ConfigurationError(f"Another Forager runs as root in {home}: stop it first, or say --allow-root.")
     embedded.stop(home)
     os.fchmod(folder, 0o700)
-    _reject_other_files(home, folder, chosen)  # from now on nobody else puts anything in
+    _reject_other_files(home, folder, chosen)  # from now on no other account can add files
     for name in os.listdir(folder):
         private.chown_tree(name, folder, chosen.uid, chosen.gid)
-    os.fchown(folder, chosen.uid, chosen.gid)  # last: until then it is root's, and nobody else changes it
+    os.fchown(folder, chosen.uid, chosen.gid)  # last: until then it is root's, and no other account changes it
 
 
 def _reject_other_files(home: Path, folder: int, chosen: "Account") -> None:
@@ -177,7 +177,7 @@ def _reject_other_files(home: Path, folder: int, chosen: "Account") -> None:
 
 
 def _mark_use(home: Path) -> None:
-    """Notes in the home of another account that root's files come into it, for as long as this process lives."""
+    """Marks the home of another account while this process lives: files of root may be created in it."""
     from forager.db.embedded import private
 
     with contextlib.suppress(OSError, ConfigurationError), private.open_resolved(home) as folder:
@@ -187,7 +187,7 @@ def _mark_use(home: Path) -> None:
 
 
 def _open_mark(folder: int, flags: int = 0) -> int | None:
-    """The mark, if it is root's: the home's owner can put anything in its place."""
+    """Returns the marker if it is root's: the home's owner can replace it with anything."""
     from forager.db.embedded import private
 
     try:
@@ -202,8 +202,8 @@ def _open_mark(folder: int, flags: int = 0) -> int | None:
 
 
 def _take_back(folder: int, chosen: "Account") -> None:
-    """Gives the home's owner what commands with --allow-root left in it. All of the home is looked through only after
-    such a command, or where the upper two levels show one of an earlier version: there may be a million bodies."""
+    """Gives the home's owner the files that commands with --allow-root left in it. The whole home is scanned only after
+    such a command, or if the upper two levels show one of an earlier version: there may be a million bodies."""
     from forager.db.embedded import private
 
     names = KNOWN.intersection(os.listdir(folder)) - {MARK}
@@ -222,7 +222,7 @@ def _take_back(folder: int, chosen: "Account") -> None:
 
 
 def _lock(mark: int) -> bool:
-    """False: root works there still, and the mark stays for the next time."""
+    """Returns False if root still works there; the marker then stays for the next time."""
     try:
         fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -231,7 +231,7 @@ def _lock(mark: int) -> bool:
 
 
 def _shows_root(name: str, folder: int) -> bool:
-    """Whether an entry, or one directly in it, is root's and can be given away."""
+    """Returns whether an entry, or one directly in it, is root's and can change its owner."""
     from forager.db.embedded import private
 
     with contextlib.suppress(OSError):
@@ -249,7 +249,7 @@ def _shows_root(name: str, folder: int) -> bool:
 
 
 def _needed() -> list[Path]:
-    """The folders that Python and Forager are loaded from."""
+    """Returns the folders that Python and Forager are loaded from."""
     program = Path(sys.executable)
     folders = [
         program.parent,
@@ -261,7 +261,8 @@ def _needed() -> list[Path]:
 
 
 def _prepare_environment(home: Path, opened: Mapping[str, int]) -> None:
-    """Root's own folders are closed from now on. USER stays: the audit log names who gave the command."""
+    """Points the environment to the home: root's own folders are inaccessible from now on. USER stays: the audit log
+    names the user who ran the command."""
     os.environ |= {"FORAGER_HOME": str(home), "HOME": str(home), LEFT: json.dumps(opened)}
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
         os.environ.pop(name, None)

@@ -1,6 +1,6 @@
-"""How commands begin: settings from file, environment and flags; logs; one connection to the database.
+"""Starts commands: settings from file, environment and flags; logs; one connection to the database.
 
-Nothing heavy is imported before a command really needs it.
+Nothing heavy is imported before a command needs it.
 """
 
 import errno
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LONGEST_TRY_S = 30.0
-"""How long a deed waits for a database that went away."""
+"""How long an action waits for a database that became unavailable."""
 IGNORED = "FORAGER_FILE_IGNORED"
 OURS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
-"""Errors of the file or pipe we write to, which the driver's own look like."""
+"""Errors of the file or pipe we write to, which resemble the driver's own."""
 
 
 def begin(**flags: Any) -> "Settings":
-    """Settings of this command, with its logs going to standard error at the chosen level. It is no longer root."""
+    """Returns the settings of this command, and sends logs to standard error at the chosen level. Root privileges are
+    dropped."""
     from forager import logs
     from forager.cli.root import leave_root
     from forager.config.loader import find_home, load
@@ -37,7 +38,7 @@ def begin(**flags: Any) -> "Settings":
 
 
 def _warn_ignored_file(chosen: "Settings") -> None:
-    """Once, and not by every process that this one starts."""
+    """Warns once, and not in every child process."""
     from forager.cli import output
     from forager.config.loader import FILE_NAME, ignored_file
 
@@ -48,7 +49,7 @@ def _warn_ignored_file(chosen: "Settings") -> None:
 
 
 def require_bucket(settings: "Settings") -> None:
-    """A mistake about the bucket is heard of before the first page, and not when its body is lost."""
+    """Checks the bucket, so that a mistake is reported before the first page, and not when its body is lost."""
     if settings.storage.bucket is None:
         return
     from forager.storage.factory import check_bucket
@@ -57,7 +58,7 @@ def require_bucket(settings: "Settings") -> None:
 
 
 def whoami() -> str:
-    """Who gives orders on this command line, as histories name them."""
+    """Returns who runs this command, as histories name them."""
     import getpass
 
     try:
@@ -67,7 +68,7 @@ def whoami() -> str:
 
 
 def run_fast(work: Coroutine[Any, Any, T]) -> T:
-    """On uvloop where there is one: about a third less of our own time per request."""
+    """Runs on uvloop if available: about a third less of our own time per request."""
     import asyncio
 
     try:
@@ -79,14 +80,14 @@ def run_fast(work: Coroutine[Any, Any, T]) -> T:
 
 
 def run_query(settings: "Settings", command: str, question: Callable[[Any], Awaitable[T]]) -> T:
-    """One read-only question to the database, answered from a single snapshot."""
+    """Runs one read-only query against a single snapshot of the database."""
     import asyncio
 
     return asyncio.run(_run_query(settings, command, question))
 
 
 class Noted(NamedTuple):
-    """What the audit log is told of a deed, in the words the API uses for the same one."""
+    """An entry of the audit log for an action, with the names the API uses for the same one."""
 
     action: str
     kind: str
@@ -101,9 +102,9 @@ def run_action(
     *,
     noted: Callable[[T], Noted | None] | None,
 ) -> T:
-    """One deed on one connection in one transaction, with its note in the audit log; once this returns it is done and
-    will not be forgotten. `noted` tells from what was done what is to be noted: None for a trial. Without it the deed
-    notes itself."""
+    """Runs one action on one connection in one transaction, with its entry in the audit log; it is durable once this
+    returns. `noted` builds the entry from the result: None for a dry run. Without it the action writes its own
+    entry."""
     import asyncio
 
     from forager.db.database import open_database
@@ -123,14 +124,14 @@ def run_action(
 
 
 async def note(database: "Database", entry: Noted) -> None:
-    """Of work in many transactions, once it is done."""
+    """Adds the entry for work in many transactions, once it is done."""
     from forager.engine.transaction_retry import in_transaction
 
     await in_transaction(database, lambda connection: note_on(connection, entry), give_up_after_s=LONGEST_TRY_S)
 
 
 async def note_on(connection: "Connection", entry: Noted) -> None:
-    """In the transaction of whoever calls."""
+    """Adds the entry in the caller's transaction."""
     from forager.accounts import audit
     from forager.accounts.identity import operator
 
@@ -146,9 +147,8 @@ def repair(
     *,
     noted: Callable[[T], Noted | None] | None = None,
 ) -> T:
-    """Work that opens transactions of its own, many of them: it is handed the pool. `noted` tells from what was done
-    what the audit log is told once it is done: None where nothing was changed. Without it the work only looks, or
-    notes itself."""
+    """Runs work that opens many transactions of its own: it gets the pool. `noted` builds the audit entry from the
+    result: None if nothing was changed. Without it the work only reads, or writes its own entry."""
     import asyncio
 
     from forager.db.database import open_database

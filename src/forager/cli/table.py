@@ -1,4 +1,4 @@
-"""Tables that read well at 80 columns: numbers to the right, and only columns that may give way are cut.
+"""Tables that are readable at 80 columns: numbers to the right, and only columns that may shrink are cut.
 
 `lay_out` is pure. Without a terminal nothing is cut, so that `grep` and `awk` see everything.
 """
@@ -25,7 +25,7 @@ class Column:
     title: str
     is_number: bool = False
     gives_way: int = 0
-    """Its share of what is left when the terminal is too narrow; the others are never cut."""
+    """Its share of the remaining width when the terminal is too narrow; the others are never cut."""
     is_prose: bool = False
     """Cut at its end; a URL is cut in the middle."""
 
@@ -38,7 +38,7 @@ class Cell(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A line below a row that belongs to it; it has no columns and is wrapped where the terminal ends."""
+    """A line below a row that belongs to it; it has no columns and is wrapped at the width of the terminal."""
 
     text: str
     style: str = "dim"
@@ -60,7 +60,7 @@ def text_column(title: str) -> Column:
 
 
 def write(columns: Sequence[Column | str], rows: Iterable[Row | Note]) -> None:
-    """On standard output; bold titles and colours on a terminal only."""
+    """Prints on standard output; bold titles and colours on a terminal only."""
     heads = [column if isinstance(column, Column) else Column(column) for column in columns]
     titles = [Cell(head.title, "bold") for head in heads]
     lines = [titles, *(row if isinstance(row, Note) else _cells_of(row) for row in rows)]
@@ -92,12 +92,12 @@ def _note(note: Note, width: int) -> "Text":
 
 
 def wrap_text(text: str, width: int, indent: int) -> str:
-    """Wrapped lines stay under the beginning of the first; the caller's text begins with its own indent."""
+    """Wraps lines with the indent of the first; the caller's text begins with its own indent."""
     return textwrap.fill(text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
 def compute_widths(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int | None) -> list[int]:
-    """The width of each column: what it needs, or its fair share of what the fixed ones leave."""
+    """Returns the width of each column: what it needs, or its fair share of what the fixed ones leave."""
     needs = [
         max(map(_cells, (column.title, *(row[index].text for row in rows)))) for index, column in enumerate(columns)
     ]

@@ -1,6 +1,7 @@
-"""Passwords at rest: sealed with a key from the settings, opened only where a proxy is dialled.
+"""Passwords at rest: encrypted with a key from the settings, decrypted only to connect to a proxy.
 
-Several keys may be set while one is being replaced: the first seals, all of them open. Losing them loses the passwords.
+Several keys may be set while one is being replaced: the first encrypts, all of them decrypt. Losing them loses the
+passwords.
 """
 
 import base64
@@ -18,7 +19,7 @@ HOW_TO_MAKE_ONE = "such as the output of `openssl rand -hex 32`"
 
 
 class PasswordCipher:
-    """Made from keys, or from what finds them when one is needed. Shows neither keys nor passwords."""
+    """Built from keys, or from a function that finds them when one is needed. Shows neither keys nor passwords."""
 
     def __init__(self, keys: Sequence[str] | Callable[[], Sequence[str]]) -> None:
         self._find = keys if callable(keys) else lambda: keys
@@ -38,7 +39,7 @@ class PasswordCipher:
         return self._box.encrypt(password.encode()).decode()
 
     def open(self, sealed: str, whose: str) -> str:
-        """`whose` is named in the sentence when it cannot be opened."""
+        """Decrypts a password. `whose` is named in the error when it cannot be decrypted."""
         from cryptography.fernet import InvalidToken
 
         self._require_key(whose)
@@ -48,7 +49,7 @@ class PasswordCipher:
             raise self._wrong_key(whose) from None
 
     def rotate_secret(self, sealed: str, whose: str) -> str:
-        """The same password under the first key."""
+        """Re-encrypts a password with the first key."""
         from cryptography.fernet import InvalidToken
 
         self._require_key(whose)
@@ -72,7 +73,8 @@ class PasswordCipher:
 
     @cached_property
     def _box(self) -> "MultiFernet":
-        """The library takes 30 ms to load; whoever has no passwords need not wait for it."""
+        """Loads the library when it is needed: it takes 30 ms, and an instance without passwords need not wait for
+        it."""
         from cryptography.fernet import Fernet, MultiFernet
 
         return MultiFernet([Fernet(_derive_key(key)) for key in self._keys])

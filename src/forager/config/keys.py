@@ -1,4 +1,4 @@
-"""Keys of this instance: random, made when one is first needed, kept in the data folder (0600)."""
+"""Keys of this instance: random, created when one is first needed, stored in the data folder (0600)."""
 
 import contextlib
 import os
@@ -12,9 +12,9 @@ SECRET_FILE = "secret.key"  # noqa: S105 (a name of a file)
 
 
 def get_cipher(settings: Settings, *, creates: bool = False) -> PasswordCipher:
-    """Seals with the setting `secret_key`, or without one with the key in the data folder, which `creates` makes where
-    there is none. Opens what either sealed. Looks for the file when it is needed, so that no process has to be started
-    again after the first password."""
+    """Returns a cipher that encrypts with the setting `secret_key`, or without one with the key in the data folder,
+    which `creates` creates if there is none. It decrypts with either. The file is looked up when it is needed, so that
+    no process has to be restarted after the first password."""
     path = settings.home / SECRET_FILE
     if creates and not settings.secret_key:
         ensure_key(path)
@@ -33,7 +33,7 @@ def _existing(path: Path) -> tuple[str, ...]:
 
 
 def ensure_key(path: Path) -> bytes:
-    """The key in this file, made if there is none: whole or not at all, and never over another one."""
+    """Returns the key in this file, created if there is none: atomically, and never over another one."""
     with contextlib.suppress(FileExistsError):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}")

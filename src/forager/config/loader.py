@@ -1,4 +1,4 @@
-"""Where settings come from: the file in the data folder, a file that is named, the environment, flags; the later wins.
+"""Loads settings from the file in the data folder, a named file, the environment, and flags; the later wins.
 
 Unknown names and bad values are errors with a suggestion, never ignored. Passwords are not repeated in them.
 """
@@ -111,7 +111,7 @@ def _home_in(path: Path | None) -> str | None:
 
 
 def _reject_foreign(path: Path) -> None:
-    """A file that another user can write would give that user our rights."""
+    """Rejects a file that another user can write: it would give that user our privileges."""
     found = path.stat()
     if found.st_uid not in {os.geteuid(), 0} or found.st_mode & 0o002:
         raise ConfigurationError(
@@ -162,7 +162,7 @@ def _resolve(name: str, where: str) -> str:
 
 
 def _reject_unknown(name: str, where: str) -> str:
-    """Suggests the setting whose name is closest, with or without its section; of a section, all that it has."""
+    """Suggests the setting whose name is closest, with or without its section; for a section, all that it has."""
     if name in SECTIONS:
         raise ConfigurationError(f"{name!r} is a section ({where}): its settings are {_join(name)}.")
     known = {path.rpartition(".")[2]: path for path in FIELDS} | {**PATHS} | {path: path for path in FIELDS}

@@ -1,5 +1,5 @@
-"""Which inner loops are in C here, for a person who wonders about the speed. Each room decides for itself what it
-takes; this only looks at files, as importing all rooms takes half a second."""
+"""Reports which inner loops run in C here, for a person who investigates the speed. Each package decides for itself
+what it uses; this module only checks files, as importing all packages takes half a second."""
 
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -12,7 +12,7 @@ WITHOUT = (
 
 
 def check_native(package: Path = PACKAGE) -> dict[str, bool]:
-    """Rooms that have inner loops in C, and whether they were compiled for this Python."""
+    """Returns the packages that have inner loops in C, and whether they were compiled for this Python."""
     return {
         door.parent.name: PathFinder.find_spec("_native", [str(door.parent)]) is not None
         for door in sorted(package.glob("*/compiled.py"))

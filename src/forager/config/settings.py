@@ -45,7 +45,7 @@ KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
 
 def default_home() -> Path:
-    """The per-user data folder: XDG on Linux, Application Support on macOS, /var/lib for root."""
+    """Returns the per-user data folder: XDG on Linux, Application Support on macOS, /var/lib for root."""
     if data := os.environ.get("XDG_DATA_HOME"):
         return Path(data) / "forager"
     if os.uname().sysname == "Darwin":
@@ -463,14 +463,14 @@ class Settings(Section):
 
     @property
     def api_url(self) -> str:
-        """The address of the API and the dashboard in links."""
+        """Returns the address of the API and the dashboard for links."""
         host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.api.host, self.api.host)  # noqa: S104 (not bound here)
         host = f"[{host}]" if ":" in host and not host.startswith("[") else host
         return self.api.public_url or f"http://{host}:{self.api.port}"
 
     @property
     def agent_header(self) -> str:
-        """The User-Agent header: who we are and where to write to."""
+        """Returns the User-Agent header: who we are and how to contact us."""
         return self.fetch.user_agent or f"Forager/{__version__}" + (f" (+{self.contact})" if self.contact else "")
 
 

@@ -102,7 +102,7 @@ def _check_network(value: str) -> str:
 
 
 def _check_keys(value: tuple[str, ...]) -> tuple[str, ...]:
-    """Only the first key has to be random: the others decrypt what was encrypted before, until that is done again."""
+    """Only the first key has to be random: the others decrypt existing values until they are encrypted again."""
     if any(len(key) < MIN_KEY_LENGTH for key in value):
         raise ValueError(f"a key has at least {MIN_KEY_LENGTH} characters, such as `openssl rand -hex 32` prints")
     if value and _is_guessable(value[0]):
@@ -111,7 +111,7 @@ def _check_keys(value: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_guessable(key: str) -> bool:
-    """Whether the key is an example from documentation, a repeated text, or a sequence of characters."""
+    """Returns whether the key is an example from documentation, a repeated text, or a sequence of characters."""
     lower = key.lower()
     steps = [ord(after) - ord(before) for before, after in pairwise(lower)]
     return (
@@ -124,7 +124,7 @@ def _is_guessable(key: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Schemes:
-    """Checks that a URL begins with one of these; an empty one is none."""
+    """Checks that a URL begins with one of these; an empty one becomes None."""
 
     schemes: tuple[str, ...]
     example: str = ""

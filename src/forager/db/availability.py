@@ -1,10 +1,10 @@
-"""Whether the database answers, as all who wait for it in one process know it together. Pure; it reads no clock.
+"""Tracks whether the database is available, shared by all callers in one process. Pure; it reads no clock.
 
-Three failures in a row mean that it is away: that is said once, and once more when it is back. Who waits goes on asking
-every few moments: a pause of half a minute, as breakers have it, would be longer than most restarts.
+Three consecutive failures mark the database as unavailable. The change is reported once, and its recovery once. Callers
+keep retrying every few moments: the half-minute pause of a typical circuit breaker is longer than most restarts.
 
-A server whose disk is full answers small statements and fails larger ones, so that failures are not in a row. So every
-transaction that is tried again is on a list as well, with its reason, until it is committed.
+A server whose disk is full executes small statements and fails larger ones, so its failures are not consecutive.
+Therefore every transaction that is being retried is also listed, with its reason, until it is committed.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,21 +13,21 @@ from dataclasses import dataclass, field
 
 MOST_FAILURES = 3
 LONG_S = 5.0
-"""A transaction that is tried again for longer makes the database unavailable. Most restarts are over by then."""
+"""A transaction that is retried for longer marks the database as unavailable. Most restarts finish sooner."""
 
 
 @dataclass(slots=True, eq=False)
 class Wait:
-    """One transaction that may have to be tried again."""
+    """A transaction that may have to be retried."""
 
     _absence: "Absence"
     since: float | None = None
-    """When its first try failed."""
+    """Time of the first failed attempt."""
     reason: str = ""
     is_long: bool = False
 
     def note(self, now: float, reason: str) -> None:
-        """A try failed."""
+        """Records a failed attempt."""
         self.since = now if self.since is None else self.since
         self.reason = reason
         if not self.is_long and now - self.since >= LONG_S:
@@ -38,11 +38,11 @@ class Wait:
 @dataclass(slots=True)
 class Absence:
     failures: int = 0
-    """In a row, of all who tried."""
+    """Consecutive failures, over all callers."""
     since: float | None = None
-    """When the first of them was."""
+    """Time of the first of these failures."""
     on_change: Callable[[str | None], None] = lambda _reason: None
-    """Called with the reason when a transaction has waited for long, and with None when no one does any more."""
+    """Called with the reason when a transaction has been retried for too long, and with None when none is any more."""
     _long: list[Wait] = field(default_factory=list)
 
     @property
@@ -50,20 +50,20 @@ class Absence:
         return self.failures >= MOST_FAILURES
 
     def note_failure(self, now: float) -> bool:
-        """Whether this is the one after which it counts as away."""
+        """Returns True if this failure marks the database as unavailable."""
         self.since = now if self.since is None else self.since
         self.failures += 1
         return self.failures == MOST_FAILURES
 
     def record_success(self, now: float) -> float | None:
-        """How long it was away, if it was."""
+        """Returns how long the database was unavailable; None if it was available."""
         away_s = now - self.since if self.is_known and self.since is not None else None
         self.failures, self.since = 0, None
         return away_s
 
     @contextmanager
     def waiting(self) -> Iterator[Wait]:
-        """Around a transaction, from its first try to its last."""
+        """Wraps a transaction from its first attempt to its last."""
         wait = Wait(self)
         try:
             yield wait

@@ -1,11 +1,11 @@
-"""A cancel that must not get lost: whoever tries again after an error asks here first whether it is still wanted."""
+"""Keeps cancellations from being lost: retry loops check here, after an error, whether their task was cancelled."""
 
 import asyncio
 
 
 def give_up_if_cancelled() -> None:
-    """Raise the cancel again that an error took the place of. Who is cancelled within a transaction rolls back on the
-    way out, and where the connection is gone, what comes out of it is that, and not the cancel."""
+    """Raises the cancellation again if an error replaced it. A task that is cancelled within a transaction rolls back
+    on the way out; if the connection is lost, the rollback raises its own error instead of the cancellation."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError

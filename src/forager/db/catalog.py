@@ -1,7 +1,7 @@
-"""Compares the schema of a database with a fresh one: what is missing, differs or is off, and what makes it whole.
+"""Compares the schema of a database with a fresh one: what is missing, different or disabled, and how to repair it.
 
-The fresh schema is made beside the live one in a transaction that is rolled back, so that both are described by the
-same server: what PostgreSQL says of an index differs from one version to the next.
+The fresh schema is created beside the live one in a transaction that is rolled back, so that the same server describes
+both: PostgreSQL's description of an index differs between versions.
 """
 
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from forager.db.types import Connection
 SQL = statements.load("forager.db", "catalog.sql")
 REFERENCE = "forager_reference"
 ORDER = ("column", "function", "index", "constraint", "trigger")
-"""A trigger needs its function, a foreign key the index it refers to."""
+"""Order of repair: a trigger needs its function, a foreign key needs the index it refers to."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaMismatch:
-    """One part of the schema that is not as it should be."""
+    """A part of the schema that differs from the expected one."""
 
     kind: str
     name: str
     trouble: str
     """`missing`, `different` or `off`."""
     statements: tuple[str, ...]
-    """What makes it whole; none: only a backup has it."""
+    """Statements that repair it; empty if only a backup can restore it."""
 
     def __str__(self) -> str:
         said = {"missing": "is missing", "different": "is not as this Forager makes it", "off": "is invalid or off"}
@@ -35,8 +35,9 @@ class SchemaMismatch:
 
 
 async def compare(connection: Connection) -> tuple[int, list[SchemaMismatch]] | None:
-    """How many parts were compared, and what is wrong; None where it cannot be told: the database has another revision,
-    or its user may not make a schema. Parts that are not ours, such as an operator's index, are left alone."""
+    """Returns the number of compared parts and the mismatches; None if the schemas cannot be compared, because the
+    database has another revision or its user may not create a schema. Ignores parts that are not Forager's, such as an
+    operator's index."""
     if await schema.revision_of(connection) != schema.head():
         return None
     live: str = await connection.fetchval(SQL["live_schema"])
@@ -67,7 +68,8 @@ async def _parts(connection: Connection) -> dict[tuple[str, str], Any]:
 
 
 def _fault(part: Any, found: Any, live: str) -> SchemaMismatch | None:
-    """The name of the live schema is taken out of both definitions: it may be part of another name, too."""
+    """Compares two definitions. The name of the live schema is removed from both: it may also be part of another
+    name."""
     make, undo, revive = part["make"], part["undo"], part["revive"]
     if found is None:
         return SchemaMismatch(part["kind"], part["name"], "missing", (make,) if make else ())

@@ -1,20 +1,22 @@
--- What a schema is made of, and the statement that makes each part of it. Asked of the live schema and of a fresh one beside it.
+-- Describes the parts of a schema, with the statement that creates each. Run on the live schema and on a fresh one
+-- beside it.
 
 -- name: live_schema
--- The schema that Forager's tables are in, ready to be looked into.
+-- Returns the name of the schema of Forager's tables, quoted for search_path.
 SELECT quote_ident(current_schema());
 
 -- name: make_reference
--- A schema beside the live one, for as long as the transaction lasts.
+-- Creates a schema beside the live one, for the duration of the transaction.
 CREATE SCHEMA forager_reference;
 
 -- name: look_into
--- Names without a schema are looked for there, until the transaction ends.
+-- Resolves names without a schema there, until the transaction ends.
 SELECT set_config('search_path', $1, true);
 
 -- name: describe
--- Columns, indexes, constraints, triggers and functions of the current schema: kind, name, how each is defined, whether it works, and the
--- statements that make it, and make it work. Constraints come after the index of the same name, which they bring along.
+-- Returns columns, indexes, constraints, triggers and functions of the current schema: kind, name, definition, whether
+-- the part is enabled and valid, and the statements that create and enable it. Constraints come after the index of the
+-- same name, which they create.
 WITH parts AS (
     SELECT 'column' AS kind, c.relname || '.' || a.attname AS name,
            concat_ws(' ', format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN 'NOT NULL' END,

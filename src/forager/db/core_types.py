@@ -1,10 +1,10 @@
-"""Arrays of PostgreSQL's own types, told to the driver before it asks.
+"""Registers arrays of PostgreSQL's built-in types with the driver, so that it need not look them up.
 
-asyncpg knows no array but those of text. At the first statement with another it asks the server what that is, by a
-recursive query that costs more than most of our statements (4 ms, a few times on every connection), though the answer
-is the same in every PostgreSQL: numbers of core types never change. Types of our own it still asks for.
+asyncpg knows only arrays of text. At the first statement with another array it queries the server for the type, with a
+recursive query that costs more than most of our statements (4 ms, a few times on every connection), although the result
+is the same in every PostgreSQL: the OIDs of built-in types never change. asyncpg still looks up our own types.
 
-A tsvector is given as the bytes that the server receives, a sixth of the price of its text. It comes back as text.
+A tsvector is sent in the server's binary format, which costs a sixth of its text. It is returned as text.
 """
 
 from struct import unpack_from
@@ -25,18 +25,18 @@ ARRAYS = {
     "tsquery": (3645, 3615),
     "tsvector": (3643, TSVECTOR),
 }
-"""Element → the numbers of its array and of itself, as `pg_type` has them."""
+"""Element type → OID of its array type and of itself, as in `pg_type`."""
 
 
 def register_types(connection: Any) -> None:
-    """What the driver would learn by asking, without a round trip."""
+    """Registers the types that the driver would look up, without a round trip."""
     settings = connection._protocol.get_settings()  # noqa: SLF001 (asyncpg has no public door to it)
     settings.add_python_codec(TSVECTOR, "tsvector", "pg_catalog", [], "scalar", bytes, decode_tsvector, "binary")
     settings.register_data_types(ROWS)
 
 
 def decode_tsvector(sent: bytes) -> str:
-    """A tsvector as PostgreSQL spells it: `'kettl':1A,7 'tea':2`."""
+    """Returns a tsvector in PostgreSQL's text format: `'kettl':1A,7 'tea':2`."""
     (count,) = unpack_from(">I", sent)
     at, spelled = 4, []
     for _ in range(count):
@@ -52,7 +52,7 @@ def decode_tsvector(sent: bytes) -> str:
 
 
 def _row(name: str, array: int, element: int) -> dict[str, Any]:
-    """As asyncpg's own query answers, but for what only people read."""
+    """Returns a row like those of asyncpg's own query, without the columns that are only informative."""
     return {
         "oid": array,
         "ns": "pg_catalog",

@@ -1,4 +1,5 @@
-"""Tells a damaged database from a bug of ours: blocks, indexes and files that the server finds broken or missing."""
+"""Distinguishes a damaged database from a bug in Forager: blocks, indexes and files the server finds broken or
+missing."""
 
 import re
 
@@ -15,18 +16,19 @@ SCHEMA: tuple[type[Exception], ...] = (
     asyncpg.UndefinedFunctionError,
     asyncpg.UndefinedObjectError,
 )
-"""A part of the schema is gone, as every statement of ours was understood by a whole one."""
+"""Errors that mean that part of the schema is missing: every statement of ours was prepared on a complete schema."""
 WORDS = re.compile(
     r"missing chunk|unexpected chunk|could not open (relation with OID|file)|could not read block|invalid page"
     r"|could not access status of transaction|invalid memory alloc request size"
 )
-"""Of internal errors of the server, those that damaged files lead to."""
+"""Internal errors of the server that damaged files cause."""
 INTERNAL = (asyncpg.InternalServerError, asyncpg.PostgresIOError)
 INDEX = re.compile(r'index "([^"]+)"')
 
 
 def find_corruption(error: BaseException) -> str | None:
-    """What is broken and the way on; None: it is no damage of the database. Looks into groups of errors."""
+    """Returns what is damaged and how to proceed; None if the error does not indicate damage. Searches exception
+    groups."""
     if isinstance(error, BaseExceptionGroup):
         return next(filter(None, map(find_corruption, error.exceptions)), None)
     if isinstance(error, SCHEMA):

@@ -1,6 +1,6 @@
-"""Opens the database of the settings, ready to use: server up, schema there and fitting, pool open.
+"""Opens the configured database, ready to use: server running, schema present and compatible, pool open.
 
-The embedded server and an external one differ here and nowhere above.
+The embedded server and an external one differ only here; higher layers do not distinguish them.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from forager.logs import log
 class Database:
     pool: asyncpg.Pool
     description: str
-    """For people, such as `PostgreSQL 18 (embedded)`."""
+    """Human-readable description, such as `PostgreSQL 18 (embedded)`."""
     is_embedded: bool
     dsn: str = field(repr=False)
     _home: Path | None = field(default=None, repr=False)
@@ -32,7 +32,8 @@ class Database:
     absence: Absence = field(default_factory=Absence, repr=False)
 
     async def revive(self) -> None:
-        """Bring the embedded server back after somebody killed it. An external server is not ours to start."""
+        """Restarts the embedded server after it was killed. Does nothing for an external server, which Forager does not
+        manage."""
         if self._home is not None:
             async with self._reviving:
                 await asyncio.to_thread(embedded.ensure_running, self._home)
@@ -49,10 +50,12 @@ async def open_database(
     resets: bool = True,
     is_restoring: bool = False,
 ) -> AsyncIterator[Database]:
-    """The settings' database. `size` is the largest number of connections, `application` names us to the server.
+    """Opens the configured database. `size` is the maximum number of connections; `application` identifies Forager to
+    the server.
 
-    With `idle_limit_s` a frozen process does not keep what it has locked; `statement_limit_s` is for who may not wait.
-    Without `resets` sessions are not cleaned between two users of a connection. Only a restore opens what is not whole.
+    With `idle_limit_s` a frozen process does not keep its locks; `statement_limit_s` is for callers that must not wait.
+    Without `resets` a session is not reset between two users of a connection. Only a restore opens an incomplete
+    database.
     """
     async with locate(settings, is_restoring=is_restoring) as dsn:
         is_embedded = settings.database.url is None
@@ -75,8 +78,8 @@ async def open_database(
 
 @contextlib.asynccontextmanager
 async def locate(settings: Settings, *, is_restoring: bool = False) -> AsyncIterator[str]:
-    """The DSN of the settings' database; while inside, the embedded server runs. Rejects a home whose restore was not
-    finished."""
+    """Yields the DSN of the configured database; the embedded server runs while the context is open. Rejects a home
+    whose restore was not finished."""
     if not is_restoring:
         unfinished.refuse(settings.home)
     if settings.database.url is not None:
@@ -90,7 +93,7 @@ async def locate(settings: Settings, *, is_restoring: bool = False) -> AsyncIter
 
 
 async def _prepare(dsn: str, application: str, *, is_embedded: bool, keeps_statements: bool) -> str:
-    """Check the server, bring the schema up to date where we may, and describe what was found."""
+    """Checks the server, upgrades the schema where permitted, and returns a description of the database."""
     place = place_of(dsn)
     connection = await connect(dsn, application=application, keeps_statements=keeps_statements)
     try:

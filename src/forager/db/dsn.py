@@ -1,4 +1,4 @@
-"""Reads connection URLs for people: where a database is, never with its password."""
+"""Formats connection URLs for display: the location of a database, never its password."""
 
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -6,7 +6,8 @@ UNCLEAR = "the configured address"
 
 
 def place_of(dsn: str) -> str:
-    """`127.0.0.1:5432/test` of a URL. One whose password may have spilled into host or path is not shown at all."""
+    """Returns the location in a URL, such as `127.0.0.1:5432/test`. Hides a URL whose password may have leaked into
+    host or path."""
     try:
         parts = urlsplit(dsn)
         query = parse_qs(parts.query)

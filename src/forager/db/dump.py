@@ -1,6 +1,6 @@
-"""PostgreSQL's own programs for a dump and its restoring. Those of the wheel, or, for another server, those on PATH.
+"""Runs PostgreSQL's own dump and restore programs: those of the wheel or, for another server version, those on PATH.
 
-A password is handed over in the environment: the arguments of a process are for everybody to see.
+Passwords are passed in the environment: every user of the machine can see the arguments of a process.
 """
 
 import asyncio
@@ -28,7 +28,8 @@ FULL = re.compile(r"no space left|disk quota exceeded|file too large", re.IGNORE
 
 
 async def dump(dsn: str, major: int, path: Path) -> None:
-    """One consistent picture of the database, compressed, while others go on writing. A stopped one leaves a part."""
+    """Writes a consistent, compressed snapshot of the database while others keep writing. An interrupted dump leaves a
+    partial file."""
     program = find("pg_dump", major)
     options: list[str | Path] = ["--format=custom", f"--compress={LEVEL}", "--no-owner", "--no-privileges"]
     where, secret = split_password(dsn)
@@ -43,7 +44,7 @@ async def dump(dsn: str, major: int, path: Path) -> None:
 
 
 async def verify(path: Path, major: int) -> int:
-    """Reads a dump from its first byte to its last. Answers how many tables have their rows in it."""
+    """Reads a dump from its first byte to its last. Returns the number of tables whose rows it contains."""
     program = find("pg_restore", major, reads_only=True)
     await _run([program, "--file=/dev/null", path], None, f"{path} is no whole dump")
     listed = await _run([program, "--list", path], None, f"{path} is no whole dump")
@@ -51,7 +52,7 @@ async def verify(path: Path, major: int) -> int:
 
 
 async def restore(dsn: str, major: int, path: Path) -> None:
-    """Into an empty database, as a whole or not at all."""
+    """Restores a dump into an empty database, completely or not at all."""
     program = find("pg_restore", major)
     where, secret = split_password(dsn)
     options = ["--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error", f"--dbname={where}"]
@@ -59,7 +60,8 @@ async def restore(dsn: str, major: int, path: Path) -> None:
 
 
 def find(program: str, major: int, *, reads_only: bool = False) -> Path:
-    """The program for a server of this version: of the same version on PATH, or the wheel's, which knows older ones."""
+    """Returns the program for a server of this version: the same version on PATH, or the wheel's, which supports older
+    ones."""
     ours = binaries.MAJOR_VERSION
     if major == ours or (reads_only and major < ours):
         return binaries.folder() / program
@@ -81,7 +83,7 @@ def _version(program: str) -> int | None:
 
 
 def split_password(dsn: str) -> tuple[str, str | None]:
-    """A URL without its password, and the password."""
+    """Returns the URL without its password, and the password."""
     parts = urlsplit(dsn)
     query = parse_qsl(parts.query, keep_blank_values=True)
     in_query = next((value for name, value in query if name == "password"), None)
@@ -100,7 +102,7 @@ def _without_host(path: str, query: str) -> str:
 
 
 def bind_to_parent(command: Sequence[str]) -> list[str]:
-    """The same, ending with us."""
+    """Returns the command, wrapped so that it ends with this process."""
     return [sys.executable, "-I", "-S", str(Path(__file__).with_name("die_with_parent.py")), str(os.getpid()), *command]
 
 

@@ -1,7 +1,7 @@
-"""Vacuums and analyses all tables every week.
+"""Vacuums and analyzes all tables every week.
 
-PostgreSQL does both by itself where much changed; this catches what changed slowly. It blocks no other process: tables
-that are locked are skipped, and no file is truncated, which would lock out readers for a moment.
+PostgreSQL does both by itself for tables that changed much; this job covers those that change slowly. It blocks no
+other process: it skips locked tables and truncates no file, which would briefly lock out readers.
 """
 
 from forager.config.settings import Settings
@@ -12,7 +12,7 @@ from forager.scheduler.times import TimeOfDay
 
 SQL = statements.load("forager.db", "vacuum.sql")
 PAUSE = "2ms"
-"""PostgreSQL's vacuum_cost_delay, so that a crawl keeps most of the disk."""
+"""PostgreSQL's vacuum_cost_delay, which leaves most of the disk bandwidth to the crawl."""
 
 
 class VacuumJob(Job):

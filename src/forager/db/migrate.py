@@ -1,6 +1,7 @@
-"""Moves a database from one revision of the schema to another, by the scripts in `migrations`.
+"""Moves a database from one revision of the schema to another, with the scripts in `migrations`.
 
-Each step is one transaction under a lock: it happens as a whole or not at all, and of several processes one does it.
+Each step is one transaction under a lock: it is applied completely or not at all, and only one of several processes
+applies it.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ from forager.errors import ConfigurationError
 
 __all__ = ["current", "downgrade", "head", "upgrade"]
 NOTHING = "SELECT;\n"
-"""Stands before each script: the driver fails on one that has only comments."""
+"""Prepended to each script: the driver fails on a script that contains only comments."""
 _STEPS_BACK = re.compile(r"-(\d+)")
 
 
@@ -33,7 +34,7 @@ async def upgrade(dsn: str) -> None:
 async def downgrade(dsn: str, revision: str) -> None:
     """Takes a database back to a revision, `-1` for one step, or `base` for no tables.
 
-    What newer revisions added is lost.
+    Data that newer revisions added is lost.
     """
     async with _session(dsn) as connection:
         found = await schema.revision_of(connection)
@@ -50,7 +51,7 @@ async def current(dsn: str) -> str | None:
 
 @contextlib.asynccontextmanager
 async def _session(dsn: str) -> AsyncIterator[asyncpg.Connection]:
-    """A connection whose statement ends when this process is killed: the server would finish it otherwise."""
+    """Opens a connection whose statement ends when this process is killed: otherwise the server would finish it."""
     connection = await connect(dsn, application="forager db")
     try:
         with contextlib.suppress(asyncpg.PostgresError):  # not every system can watch its clients
@@ -78,7 +79,7 @@ async def _step_up(connection: asyncpg.Connection, dsn: str) -> bool:
 
 
 async def _step_down(connection: asyncpg.Connection, dsn: str, target: str | None) -> bool:
-    """Takes the newest migration back, at last the tables; returns False when the target is reached."""
+    """Reverts the newest migration, finally the baseline tables; returns False when the target is reached."""
     async with connection.transaction():
         await connection.execute(SQL["lock_schema"], LOCK)
         found = await schema.revision_of(connection)
@@ -93,7 +94,7 @@ async def _step_down(connection: asyncpg.Connection, dsn: str, target: str | Non
 
 
 def _find_target(dsn: str, revision: str, found: str | None) -> str | None:
-    """Returns the revision that is meant, None for no tables. Checks first that there is a way."""
+    """Returns the target revision, None for no tables. Checks first that the target can be reached."""
     if found is not None and not schema.is_known(found):
         schema.reject_newer(found, place_of(dsn))
     older: tuple[str | None, ...] = (None, *(each for each in schema.revisions() if found and each <= found))

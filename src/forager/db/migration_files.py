@@ -1,6 +1,6 @@
 """Reads the migrations: numbered SQL scripts that bring a database from one revision of the schema to the next.
 
-`migrations/0002_add_notes.sql` leads from 0001 to 0002; below its line `-- down` is what leads back.
+`migrations/0002_add_notes.sql` upgrades from 0001 to 0002; the part below its line `-- down` downgrades.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 BASELINE = "0001"
-"""The revision that `schema.sql` has until the first migration: no file leads to it."""
+"""The revision of `schema.sql` until the first migration: no file leads to it."""
 FOLDER = Path(str(resources.files("forager.db").joinpath("migrations")))
 _FILE = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
 _DOWN = re.compile(r"^-- down[ \t]*$", re.MULTILINE)
@@ -24,7 +24,7 @@ class Migration:
     revision: str
     up: str
     down: str | None
-    """None where there is no way back."""
+    """None if the migration cannot be reverted."""
     checksum: str
 
 
@@ -67,7 +67,7 @@ def checksums() -> dict[str, str]:
 
 @cache
 def _digest_schema() -> str:
-    """Comments are left out: they may improve without a migration."""
+    """Returns the checksum of the schema without its comments: they may change without a migration."""
     return _digest(" ".join(_COMMENTS.sub("", read_schema()).split()))
 
 

@@ -1,4 +1,4 @@
-"""Connections: opens pools, keeps half-open ones from hanging on either side, and turns the driver's errors into one
+"""Opens connections and pools, detects half-open connections on both sides, and translates driver errors into one
 sentence.
 
 Knows nothing of Forager's tables, and never shows a password.
@@ -24,7 +24,7 @@ CONNECT_TIMEOUT_S = 10.0
 CLOSE_TIMEOUT_S = 10.0
 OLDEST_SERVER = 15
 QUIET_S, PROBE_S, PROBES = 10, 5, 3
-"""After so long without a word the other side is asked, so often and so far apart, whether it is there: 25 s in all."""
+"""TCP keepalive: idle time before the first probe, interval between probes and number of probes; 25 s in all."""
 UNHEARD_S = QUIET_S + PROBE_S * PROBES
 SERVER_WATCH = {
     "tcp_keepalives_idle": str(QUIET_S),
@@ -43,12 +43,12 @@ CONNECTION_LOST: tuple[type[BaseException], ...] = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.IdleInTransactionSessionTimeoutError,
-    asyncpg.InternalClientError,  # a server killed in mid-sentence: the driver finds its own state in disorder
+    asyncpg.InternalClientError,  # the server was killed in mid-message: the driver finds its own state inconsistent
     DatabaseUnreachableError,
 )
-"""What a statement raises when the server went away: `Database.revive`, then try again."""
+"""Raised by a statement when the server went away: call `Database.revive`, then retry."""
 STATEMENT_FAILED: tuple[type[BaseException], ...] = (*CONNECTION_LOST, asyncpg.PostgresError)
-"""Whatever a statement may raise; a timeout is an OSError."""
+"""Everything that a statement may raise; a timeout is an OSError."""
 
 
 async def open_pool(
@@ -62,12 +62,14 @@ async def open_pool(
     resets: bool = True,
     greet: Callable[[Any], Awaitable[None]] | None = None,
 ) -> asyncpg.Pool:
-    """A pool with one connection open, so that trouble shows here, and up to `size` later. `greet` sees each new one.
+    """Opens a pool with one connection, so that errors show here, and up to `size` later. `greet` is called with each
+    new one.
 
-    A transaction that nobody goes on with for `idle_limit_s` is ended by the server, and its locks with it; a statement
-    that takes longer than `statement_limit_s` is cancelled. Without `keeps_statements` none is left prepared behind a
-    transaction, for poolers that give the connection to somebody else then. Without `resets` a connection that is given
-    back keeps its session: a round trip less for who only makes transactions, sets nothing and holds no lock besides.
+    The server ends a transaction that is idle for `idle_limit_s`, which releases its locks, and cancels a statement
+    that takes longer than `statement_limit_s`. Without `keeps_statements` no statement stays prepared after a
+    transaction, for poolers that then give the connection to another client. Without `resets` a released connection
+    keeps its session: this saves a round trip for callers that only run transactions, set nothing and hold no other
+    lock.
     """
 
     async def open_one(options: dict[str, Any]) -> asyncpg.Pool:
@@ -81,11 +83,11 @@ async def open_pool(
 
 
 async def _leave_as_it_is(_connection: Any) -> None:
-    """The driver rolls back by itself what is still open."""
+    """Does nothing: the driver itself rolls back an open transaction."""
 
 
 async def connect(dsn: str, *, application: str, keeps_statements: bool = True) -> asyncpg.Connection:
-    """A single connection, for what must not wait for the pool."""
+    """Opens a single connection, for work that must not wait for the pool."""
 
     async def open_one(options: dict[str, Any]) -> asyncpg.Connection:
         return await asyncpg.connect(dsn, **options)
@@ -104,7 +106,7 @@ async def close(connection: asyncpg.Connection) -> None:
 
 
 async def close_pool(pool: asyncpg.Pool) -> None:
-    """Wait for running statements, but not for ever: a dead server answers none."""
+    """Waits for running statements, with a limit: a dead server completes none."""
     try:
         await asyncio.wait_for(pool.close(), CLOSE_TIMEOUT_S)
     except CONNECTION_LOST:
@@ -123,15 +125,15 @@ def _options(
         settings["idle_in_transaction_session_timeout"] = f"{round(idle_limit_s * 1000)}ms"
     if statement_limit_s is not None:
         settings["statement_timeout"] = f"{round(statement_limit_s * 1000)}ms"
-        # Whoever limits statements asks for lists with optional filters: one plan for all of them would walk the table.
+        # Callers with a statement limit query lists with optional filters: a generic plan would scan the whole table.
         settings |= PLANS
     options: dict[str, Any] = {"timeout": CONNECT_TIMEOUT_S, "server_settings": settings}
     return options if keeps_statements else options | {"statement_cache_size": 0}
 
 
 async def _watched_by_server(open_one: Callable[[dict[str, Any]], Awaitable[T]], options: dict[str, Any]) -> T:
-    """What a client that vanished has locked, its server keeps for hours unless told to look. PgBouncer refuses to be
-    told, and looks by itself."""
+    """Has the server check that its client still exists; otherwise it keeps the locks of a vanished client for hours.
+    PgBouncer rejects the setting, and does its own checks."""
     watched = options | {"server_settings": options["server_settings"] | SERVER_WATCH}
     try:
         return await open_one(watched)
@@ -148,7 +150,7 @@ async def _welcome(greet: Callable[[Any], Awaitable[None]] | None, connection: A
 
 
 def _enable_keepalive(connection: Any) -> None:
-    """A server that vanished without a word is noticed within 25 s, whether we wait for its answer or it for ours."""
+    """Detects a server that vanished silently within 25 s, whichever side is waiting for the other."""
     found = connection._transport.get_extra_info("socket")  # noqa: SLF001 (asyncpg has no public door to its socket)
     if found is None or found.family not in {socket.AF_INET, socket.AF_INET6}:
         return
@@ -158,7 +160,7 @@ def _enable_keepalive(connection: Any) -> None:
 
 
 def tcp_options() -> Iterator[tuple[int, int, int]]:
-    """Level, option and value of each; the server sets the same for its side."""
+    """Yields level, option and value of each socket option; the server sets the same on its side."""
     yield socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1
     yield socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, PROBE_S
     yield socket.IPPROTO_TCP, socket.TCP_KEEPCNT, PROBES
@@ -166,12 +168,12 @@ def tcp_options() -> Iterator[tuple[int, int, int]]:
         yield socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, QUIET_S
         yield socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNHEARD_S * 1000
     elif sys.platform == "darwin":
-        yield socket.IPPROTO_TCP, 0x10, QUIET_S  # TCP_KEEPALIVE, its name for the idle time
+        yield socket.IPPROTO_TCP, 0x10, QUIET_S  # TCP_KEEPALIVE, the name of the idle time here
 
 
 @contextlib.contextmanager
 def translate_errors(dsn: str) -> Iterator[None]:
-    """The seam where the driver's errors enter. Raised `from None`: a traceback could show the URL."""
+    """Translates the driver's errors into Forager's. Raises `from None`: a traceback could show the URL."""
     place = place_of(dsn)
     try:
         yield

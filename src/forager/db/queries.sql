@@ -1,18 +1,18 @@
--- Which schema a database has. Everything else lives with the owner of its table.
+-- Determines the schema of a database. All other statements live with the owner of their table.
 
 -- name: lock_schema
 -- Lets one caller at a time create or migrate a schema, until its transaction ends.
 SELECT pg_advisory_xact_lock($1);
 
 -- name: has_table
--- Whether a table of this name exists. Not by to_regclass: it remembers a table's absence for the whole transaction,
--- although another process created it while we waited for the lock.
+-- Returns whether a table of this name exists. Does not use to_regclass: it caches a table's absence for the whole
+-- transaction, although another process created the table while this one waited for the lock.
 SELECT EXISTS (
     SELECT FROM pg_class WHERE relname = $1::text AND relnamespace = to_regnamespace(current_schema()::text)
 );
 
 -- name: create_revisions
--- The table of the schema's revisions: the last one is the one it has.
+-- Creates the table of the schema's revisions: the last row is the current one.
 CREATE TABLE IF NOT EXISTS schema_revisions (
     revision   text        PRIMARY KEY,
     checksum   text,
@@ -20,8 +20,8 @@ CREATE TABLE IF NOT EXISTS schema_revisions (
 );
 
 -- name: list_revisions
--- The revisions that a schema went through, with the checksums of their scripts; none is known of a first revision that
--- a later Forager made.
+-- Returns the revisions that were applied to a schema, with the checksums of their scripts; the checksum is unknown for
+-- a first revision that a later Forager created.
 SELECT revision, checksum FROM schema_revisions;
 
 -- name: add_revision
@@ -29,7 +29,7 @@ SELECT revision, checksum FROM schema_revisions;
 INSERT INTO schema_revisions (revision, checksum) VALUES ($1, $2);
 
 -- name: delete_revision
--- Marks a revision as taken back.
+-- Marks a revision as reverted.
 DELETE FROM schema_revisions WHERE revision = $1;
 
 -- name: watch_client
@@ -37,11 +37,11 @@ DELETE FROM schema_revisions WHERE revision = $1;
 SET client_connection_check_interval = '1s';
 
 -- name: read_window
--- The oldest revision whose Forager may work on this schema.
+-- Returns the oldest revision whose Forager may work on this schema.
 SELECT oldest FROM schema_window;
 
 -- name: find_foreign_table
--- The first table where Forager's would go that belongs to no extension.
+-- Returns the first table in the current schema, where Forager's tables would be created, that belongs to no extension.
 SELECT min(c.relname::text)
 FROM pg_class c
 WHERE c.relnamespace = to_regnamespace(current_schema()::text)
@@ -49,12 +49,13 @@ WHERE c.relnamespace = to_regnamespace(current_schema()::text)
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e');
 
 -- name: was_used_since
--- Whether an instance did anything after a moment, but for the restore that brought it.
+-- Returns whether the instance was used after a moment, apart from the restore that created it.
 SELECT EXISTS (SELECT FROM runs WHERE started_at > $1) OR EXISTS (SELECT FROM workers WHERE heartbeat_at > $1)
     OR EXISTS (SELECT FROM audit_log WHERE at > $1 AND action <> 'backup.restore');
 
 -- name: drop_everything
--- Everything of Forager's in the schema, but nothing that belongs to an extension: what a killed restore left.
+-- Drops everything of Forager's in the schema, but nothing that belongs to an extension: the remains of a killed
+-- restore.
 DO $$
 DECLARE
     each record;
@@ -80,5 +81,5 @@ BEGIN
 END $$;
 
 -- name: probe_write
--- Writes one row as it is: fails where the database takes no writes.
+-- Writes one row unchanged: fails if the database accepts no writes.
 UPDATE schema_window SET oldest = oldest;

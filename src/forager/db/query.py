@@ -28,7 +28,7 @@ _PARAMETER = re.compile(r"\$(\d+)")
 
 
 class Query(Generic[R]):
-    """A statement whose rows are `row`: a NamedTuple, a dataclass, or the type of its only column."""
+    """A statement that returns rows of type `row`: a NamedTuple, a dataclass, or the type of its only column."""
 
     def __init__(self, sql: str, row: type[R]) -> None:
         self.sql, self.row = sql, row
@@ -38,7 +38,7 @@ class Query(Generic[R]):
         return list(map(self._make, await conn.fetch(self.sql, *args)))
 
     async def first(self, conn: Executor, *args: object) -> R | None:
-        """Returns the first row, None where there is none."""
+        """Returns the first row; None if there is none."""
         row = await conn.fetchrow(self.sql, *args)
         return None if row is None else self._make(row)
 
@@ -49,7 +49,7 @@ class Query(Generic[R]):
 
 class BulkCommand(Generic[C]):
     """A statement that takes one array per column of many rows. `columns` is a NamedTuple with a field for each
-    parameter: built with keywords, a slip of order cannot pass, and it costs what a plain tuple costs."""
+    parameter: built with keywords, it rules out arguments in the wrong order, at the cost of a plain tuple."""
 
     def __init__(self, sql: str, columns: type[C]) -> None:
         self.sql, self.columns = sql, columns
@@ -60,7 +60,7 @@ class BulkCommand(Generic[C]):
 
 
 class BulkQuery(BulkCommand[C], Generic[C, R]):
-    """The same for a statement that returns rows."""
+    """A bulk statement that returns rows."""
 
     def __init__(self, sql: str, columns: type[C], row: type[R]) -> None:
         super().__init__(sql, columns)
@@ -79,8 +79,8 @@ async def fetch_one(conn: Executor, sql: str, *args: object) -> Row:
 
 
 def check_columns(sql: str, columns: type[tuple[Any, ...]]) -> None:
-    """Raises where a field is not named as the statement names the array at its position, or there are more or less
-    fields than parameters."""
+    """Raises if a field is not named as the statement names the array at its position, or if the number of fields
+    differs from the number of parameters."""
     fields: Sequence[str] = columns._fields  # type: ignore[attr-defined]
     count = max(map(int, _PARAMETER.findall(sql)), default=0)
     if count != len(fields):
@@ -91,7 +91,7 @@ def check_columns(sql: str, columns: type[tuple[Any, ...]]) -> None:
 
 
 def array_names(sql: str) -> list[tuple[int, str]]:
-    """Returns the number of each parameter that is unnested, with the name its values have in the statement."""
+    """Returns the number of each parameter that is unnested, with the name of its values in the statement."""
     found: list[tuple[int, str]] = []
     for parameters, names in _UNNEST.findall(sql):
         numbers = map(int, _PARAMETER.findall(parameters))
@@ -100,7 +100,7 @@ def array_names(sql: str) -> list[tuple[int, str]]:
 
 
 def _maker(row: type[R]) -> Callable[[Row], R]:
-    """Returns what makes a record of the driver's row."""
+    """Returns a function that builds a record from the driver's row."""
     is_named = hasattr(row, "_make")
     if not is_named and not is_dataclass(row):
         return itemgetter(0)
@@ -120,7 +120,8 @@ def _maker(row: type[R]) -> Callable[[Row], R]:
 
 
 def _converter(hint: Any) -> Callable[[Any], Any] | None:
-    """Arrays become tuples and texts become enumerations where the record says so; the driver knows neither."""
+    """Returns a converter from arrays to tuples or from text to enumerations, as the record declares; the driver does
+    neither."""
     hint = next((each for each in get_args(hint) if each is not NoneType), hint) if NoneType in get_args(hint) else hint
     if get_origin(hint) is tuple:
         return tuple

@@ -10,7 +10,7 @@ from forager.errors import NotFoundError
 
 Row = dict[str, Any]
 Key = Sequence[Any]
-"""The key of the last row of one page of a long list, which the next page begins after."""
+"""Key of the last row of a page of results, after which the next page begins."""
 
 
 def _drop_defaults(schema: Row) -> None:
@@ -24,10 +24,10 @@ RECORD = ConfigDict(
     json_schema_serialization_defaults_required=True,
     json_schema_extra=_drop_defaults,
 )
-"""For dataclasses that a route returns as they are. The API document describes their fields by their docstrings and
+"""Config of dataclasses that a route returns directly. The API document describes their fields by their docstrings and
 declares each of them as required."""
 START: Key = (None,)
-"""The key of a list with one key column that begins with its first row."""
+"""Start key of a list with one key column."""
 
 
 def as_dicts(records: Sequence[Any]) -> list[Row]:
@@ -41,5 +41,5 @@ def require_row(record: Any, kind: str, number: int) -> Row:
 
 
 def parse_json(value: Any) -> Any:
-    """asyncpg returns JSON as text unless a codec was set."""
+    """Parses a JSON value: asyncpg returns JSON as text unless a codec is set."""
     return json.loads(value) if isinstance(value, str) else value

@@ -1,6 +1,6 @@
-"""Which schema a database has, and what to do about it: create it in an empty one, refuse one that does not fit.
+"""Determines the schema of a database, creates it in an empty one, and rejects one that is incompatible.
 
-A fresh database gets `schema.sql` at once; a test proves that migrations lead to the same.
+A fresh database gets `schema.sql` directly; a test proves that the migrations lead to the same schema.
 """
 
 import re
@@ -17,11 +17,11 @@ from forager.errors import ConfigurationError
 
 SQL = statements.load("forager.db")
 LOCK = 0x466F72616765
-"""The advisory lock of whoever creates or migrates a schema."""
+"""The advisory lock for creating or migrating a schema."""
 TABLE = "schema_revisions"
 NEEDED = "0001"
 """The oldest schema that every statement of this Forager works on. A revision that only prepares for a later Forager
-need not raise it; a test has PostgreSQL understand all statements on each schema from here on."""
+need not raise it; a test has PostgreSQL prepare all statements on each schema from here on."""
 _NUMBER = re.compile(r"\d{4}")
 
 
@@ -31,7 +31,7 @@ def revisions() -> tuple[str, ...]:
 
 
 def head() -> str:
-    """The revision this Forager works with."""
+    """Returns the revision that this Forager works with."""
     return revisions()[-1]
 
 
@@ -44,14 +44,14 @@ def is_older(revision: str) -> bool:
 
 
 def is_newer(revision: str) -> bool:
-    """Made by a Forager of ours that came later: revisions are numbered."""
+    """Returns True if a later Forager made the revision: revisions are numbered."""
     return _NUMBER.fullmatch(revision) is not None and revision > head()
 
 
 async def applied_revisions(connection: Connection) -> dict[str, str | None]:
-    """Returns the revisions that a database went through, with the checksums of their scripts.
+    """Returns the revisions that were applied to a database, with the checksums of their scripts.
 
-    There are none where Forager has no tables.
+    Returns none if Forager has no tables there.
     """
     if not await connection.fetchval(SQL["has_table"], TABLE):
         return {}
@@ -59,12 +59,12 @@ async def applied_revisions(connection: Connection) -> dict[str, str | None]:
 
 
 async def revision_of(connection: Connection) -> str | None:
-    """Returns the revision of a database; None where Forager has no tables."""
+    """Returns the revision of a database; None if Forager has no tables there."""
     return max(await applied_revisions(connection), default=None)
 
 
 async def get_min_revision(connection: Connection) -> str | None:
-    """The oldest revision whose Forager may work on this schema; None where the schema does not say."""
+    """Returns the oldest revision whose Forager may work on this schema; None if the schema does not say."""
     if not await connection.fetchval(SQL["has_table"], "schema_window"):
         return None
     found: str | None = await connection.fetchval(SQL["read_window"])
@@ -72,7 +72,7 @@ async def get_min_revision(connection: Connection) -> str | None:
 
 
 async def create_if_empty(connection: Connection, place: str) -> None:
-    """Give an empty database the newest schema. Of any number of callers at once, one does it."""
+    """Creates the newest schema in an empty database. Of several concurrent callers, one does it."""
     try:
         async with connection.transaction():
             await connection.execute(SQL["lock_schema"], LOCK)
@@ -96,7 +96,7 @@ async def _reject_foreign_tables(connection: Connection, place: str) -> None:
 
 
 async def check_empty(connection: Connection, place: str) -> None:
-    """Whoever restores wants a database without any table."""
+    """Raises unless the database has no tables, as a restore requires."""
     found = await connection.fetchval(SQL["find_foreign_table"])
     if found is not None:
         raise ConfigurationError(
@@ -105,7 +105,7 @@ async def check_empty(connection: Connection, place: str) -> None:
 
 
 async def empty(connection: Connection, place: str, since: datetime) -> None:
-    """Remove what a restore left that was killed and had begun at `since`; nothing that was used after it."""
+    """Removes what a killed restore that began at `since` left; raises if the database was used afterwards."""
     if await revision_of(connection) is None:
         return
     if await connection.fetchval(SQL["was_used_since"], since):
@@ -124,14 +124,14 @@ async def _create(connection: Connection) -> None:
 
 
 async def _reject_unreleased(connection: Connection, place: str) -> None:
-    """A database that another tool numbered, before revisions were counted from the first release."""
+    """Rejects a database that another tool numbered, before revisions were counted from the first release."""
     if await connection.fetchval(SQL["has_table"], "alembic_version"):
         check_checksums({}, place)
 
 
 def check_checksums(applied: Mapping[str, str | None], place: str) -> None:
-    """Rejects a database whose schema was made by other scripts than ours. A schema that has become newer is not
-    compared with the baseline, which is not what made it."""
+    """Rejects a database whose schema was made by scripts other than ours. A schema newer than the baseline is not
+    compared with it, because the baseline did not create it."""
     known, first = migration_files.checksums(), applied.get(BASELINE)
     if not applied or (len(applied) == 1 and known.get(BASELINE, first) != first):
         raise ConfigurationError(
@@ -147,10 +147,10 @@ def check_checksums(applied: Mapping[str, str | None], place: str) -> None:
 
 
 def check_revision(revision: str, place: str, welcome: str | None) -> None:
-    """Worked with are the newest schema, older ones that have all we need, and newer ones that say we are welcome.
+    """Accepts the newest schema, older ones from NEEDED on, and newer ones whose minimum revision allows this Forager.
 
-    … older │ NEEDED … head() │ newer, and head() ≥ welcome │ newer
-    refused │      fits       │            fits             │ refused
+    … older  │ NEEDED … head() │ newer, and head() ≥ welcome │ newer
+    rejected │    accepted     │          accepted           │ rejected
     """
     if is_older(revision) and revision < NEEDED:
         raise ConfigurationError(

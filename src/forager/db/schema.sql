@@ -1010,7 +1010,7 @@ END $$;
 CREATE TRIGGER audit_log_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log
     FOR EACH STATEMENT EXECUTE FUNCTION reject_audit_change();
 
--- Numbers by the minute, alerts, patterns of errors ------------------------------------------------------------------
+-- Metrics by the minute, alerts, error patterns ----------------------------------------------------------------------
 
 CREATE TABLE series_parts (
     minute    timestamptz      NOT NULL,
@@ -1263,7 +1263,7 @@ CREATE TABLE storage_days (
 );
 COMMENT ON TABLE storage_days IS 'Owner: stats. How large tables were on a day (UTC), to see them grow.';
 
--- What the database decides ------------------------------------------------------------------------------------------
+-- Decisions of the database ------------------------------------------------------------------------------------------
 
 CREATE FUNCTION window_end(at timestamptz, starts time, ends time) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT AS $$
     SELECT CASE WHEN CASE WHEN starts < ends THEN t >= starts AND t < ends ELSE t >= starts OR t < ends END
@@ -1334,7 +1334,7 @@ CREATE FUNCTION old_pages(page_s double precision) RETURNS SETOF pages LANGUAGE 
 $$;
 COMMENT ON FUNCTION old_pages IS 'Pages whose signals may leave for cold files: they are there no longer, and were last read long ago. NULL: none.';
 
--- What the database itself keeps and refuses -------------------------------------------------------------------------
+-- Invariants that the database enforces ------------------------------------------------------------------------------
 
 CREATE TABLE domain_transitions (
     from_status domain_status NOT NULL,
@@ -1467,7 +1467,7 @@ BEGIN
 END $$;
 CREATE TRIGGER pages_gone AFTER DELETE OR TRUNCATE ON pages FOR EACH STATEMENT EXECUTE FUNCTION change_page_cache_namespace();
 
--- What is on its way through a broker --------------------------------------------------------------------------------
+-- Messages in transit through a broker -------------------------------------------------------------------------------
 
 CREATE TABLE dispatched_domains (
     domain_id  bigint      PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
@@ -1487,7 +1487,7 @@ CREATE TABLE queue_depths (
 );
 COMMENT ON TABLE queue_depths IS 'Owner: dispatch. What the broker said last of its queues, those of all runs together.';
 
--- Search on a server of its own --------------------------------------------------------------------------------------
+-- Search on an external server ---------------------------------------------------------------------------------------
 
 CREATE SEQUENCE search_versions;
 COMMENT ON SEQUENCE search_versions IS 'Numbers what is sent to the search server: of two versions of a document the server keeps the higher one.';
@@ -1557,7 +1557,7 @@ END $$;
 COMMENT ON FUNCTION follow_for_search_server IS 'Whether changes are noted in search_outbox. Who has no search server pays nothing for it: these triggers are switched off.';
 SELECT follow_for_search_server(false);
 
--- Seals: what never changes, kept provable ----------------------------------------------------------------------------
+-- Seals: proof that immutable rows are unchanged ----------------------------------------------------------------------
 
 CREATE TABLE seals (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -1662,7 +1662,7 @@ COMMENT ON FUNCTION note_resealed IS 'A closed task that goes to another page, w
 CREATE TRIGGER crawl_tasks_resealed AFTER UPDATE OF page_id ON crawl_tasks FOR EACH ROW
     WHEN (OLD.outcome IS NOT NULL AND OLD.page_id <> NEW.page_id) EXECUTE FUNCTION note_resealed();
 
--- Which Forager may work on it ---------------------------------------------------------------------------------------
+-- Compatible versions of Forager -------------------------------------------------------------------------------------
 
 CREATE TABLE schema_window (
     is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
@@ -1672,7 +1672,8 @@ COMMENT ON TABLE schema_window IS 'Owner: db. One row: the oldest revision whose
 INSERT INTO schema_window (oldest) VALUES ('0001');
 
 -- Lists by filter ----------------------------------------------------------------------------------------------------
--- Rare values only, where a table is written much: a page that is read without trouble is in none of those by status, outcome and error for good.
+-- Indexes of rare values only, on tables with many writes: a page that is read without errors does not stay in those by
+-- status, outcome and error.
 
 CREATE INDEX pages_by_status ON pages (status, id) WHERE status NOT IN ('fetched', 'discovered') AND NOT is_image;
 CREATE INDEX pages_seeds ON pages (id) WHERE is_seed;

@@ -27,7 +27,8 @@ class Statement:
 
 
 def load(package: str, file: str = "queries.sql") -> Mapping[str, str]:
-    """A package's statements by name, as in `SQL = statements.load("forager.domains")`. A bad file fails the import."""
+    """Returns a package's statements by name, as in `SQL = statements.load("forager.domains")`. A malformed file fails
+    the import."""
     source = resources.files(package).joinpath(file)
     found: dict[str, str] = {}
     for statement in parse(source.read_text(encoding="utf-8"), f"{package}/{file}"):
@@ -38,7 +39,7 @@ def load(package: str, file: str = "queries.sql") -> Mapping[str, str]:
 
 
 def parse(text: str, file: str) -> Iterator[Statement]:
-    """What stands before the first name is the file's own comment."""
+    """Yields the statements of a file. The text before the first name is the file's own comment."""
     _, *pieces = _HEADER.split(text)
     for name, body in zip(pieces[::2], pieces[1::2], strict=True):
         yield _read_statement(name.strip(), body.strip().splitlines(), file)
@@ -63,7 +64,7 @@ def _leading_comments(lines: list[str]) -> list[str]:
 
 
 def all_statements() -> list[Statement]:
-    """Every named statement of Forager."""
+    """Returns every named statement of Forager."""
     root = Path(str(resources.files("forager")))
     found: list[Statement] = []
     for path in sorted(root.rglob("*.sql")):

@@ -1,4 +1,4 @@
-"""Types of what the driver hands out, for signatures: a connection of its own or of a pool, a pool, a row."""
+"""Type aliases of driver objects for signatures: a connection (single or pooled), a pool, a row."""
 
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,4 +13,4 @@ else:  # the driver's classes take no parameters at run time
     Connection: TypeAlias = asyncpg.Connection | PoolConnectionProxy
     Pool: TypeAlias = asyncpg.Pool
 Executor: TypeAlias = Connection | Pool
-"""What runs a single statement: a pool takes any of its connections for it."""
+"""Runs a single statement: a pool uses any of its connections for it."""

@@ -1,7 +1,7 @@
-"""The marker of a restore: while it lies in a home, that home is not whole and no other command uses it.
+"""The marker file of a restore: while it exists, the home is incomplete and no other command uses it.
 
-A killed restore left a home that looked healthy and empty. The marker is written before the first file and removed
-after the last check; its holder has it locked, so that a restore that still runs is told from one that was killed.
+Without it, a killed restore left a home that looked healthy and empty. The marker is written before the first file and
+removed after the last check; the restore holds a lock on it, which distinguishes a running restore from a killed one.
 """
 
 import contextlib
@@ -21,12 +21,13 @@ NAME = "restore.unfinished"
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """What the marker says."""
+    """The content of the marker."""
 
     source: str
     started_at: str
     database: str | None = None
-    """Where the server is that was found empty, if it is not Forager's own: what it holds now is the restore's."""
+    """Location of the external server that was found empty, if the restore uses one: its content now comes from the
+    restore."""
 
     @property
     def since(self) -> datetime:
@@ -34,7 +35,7 @@ class Restore:
 
 
 class Marker:
-    """The marker of the restore that this process does."""
+    """The marker of the restore that this process runs."""
 
     def __init__(self, path: Path, handle: int, before: Restore | None, now: Restore) -> None:
         self._path, self._handle = path, handle
@@ -44,7 +45,7 @@ class Marker:
         self.has_begun = before is not None
 
     def begin(self, database: str | None = None) -> None:
-        """From now on something is written; `database`: into this server, which is not Forager's own."""
+        """Marks the start of writing; `database` is the location of an external server that is written to."""
         self.has_begun = True
         if database is not None:
             self._now = replace(self._now, database=database)
@@ -61,7 +62,7 @@ class Marker:
         _sync(self._path.parent)
 
     def forget(self) -> None:
-        """Removes it, and a home that was made for it: nothing was restored."""
+        """Removes the marker, and the home if it was created for it: nothing was restored."""
         self.remove()
         with contextlib.suppress(OSError):
             self._path.parent.rmdir()
@@ -69,7 +70,7 @@ class Marker:
 
 @contextlib.contextmanager
 def mark(home: Path, source: str) -> Iterator[Marker]:
-    """Marks a home for as long as it is restored. The marker stays unless the caller removes it, or fails before it has
+    """Marks a home while it is being restored. The marker stays unless the caller removes it, or fails before it has
     begun."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(home / NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -93,7 +94,7 @@ def mark(home: Path, source: str) -> Iterator[Marker]:
 
 
 def find(home: Path) -> Restore | None:
-    """The restore that a home is marked with; None: it is whole."""
+    """Returns the restore that a home is marked with; None if the home is complete."""
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         handle = os.open(home / NAME, os.O_RDONLY | os.O_NOFOLLOW)
         try:
@@ -104,7 +105,7 @@ def find(home: Path) -> Restore | None:
 
 
 def refuse(home: Path) -> None:
-    """Raises where a restore is running or was killed: nothing may be read from, or written to, half an instance."""
+    """Raises if a restore is running or was killed: an incomplete instance must not be read or written."""
     found = find(home)
     if found is None:
         return
@@ -131,7 +132,7 @@ def _read(handle: int) -> Restore | None:
         return None
     try:
         return Restore(**json.loads(text))
-    except (TypeError, ValueError):  # killed while it was written: nothing else was yet
+    except (TypeError, ValueError):  # killed while writing the marker: nothing else was written yet
         return None
 
 

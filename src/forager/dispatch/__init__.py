@@ -1,6 +1,7 @@
-"""RabbitMQ between the timetable and the workers: hints that a domain has something to do, dead letters, depths.
+"""RabbitMQ between the scheduler and the workers: dispatch messages ("hints") that a domain is due, dead letters, queue
+depths.
 
-PostgreSQL alone knows what there is to do and who does it. A message only says where to look, so one that is lost,
-doubled, late or out of order changes nothing but the moment. Who works without a broker does not load any of the
-libraries here.
+PostgreSQL alone holds what is due and which worker has it. A message only says where to look, so one that is lost,
+duplicated, late or out of order changes nothing but the timing. A process that runs without a broker loads none of the
+libraries used here.
 """

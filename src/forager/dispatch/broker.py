@@ -1,7 +1,7 @@
-"""The broker as whoever sends, counts and mends sees it: publishing with confirmation, depths, dead letters.
+"""Broker client for publishing with confirmation, queue depths and dead letters.
 
-All of it happens in one thread over one connection, which is made when it is first needed. Every answer is waited for
-with a limit, so that a broker that is gone without a word costs seconds.
+All work runs in one thread over one connection, which is opened when it is first needed. Every response has a timeout,
+so that a broker that disappears silently costs only seconds.
 """
 
 import asyncio
@@ -31,9 +31,9 @@ from forager.dispatch.store import Depth
 
 T = TypeVar("T")
 RECOVERED = (60, 111)
-"""How AMQP 0-9-1 numbers the answer that all messages of a channel went back."""
+"""AMQP 0-9-1 method id of Recover-Ok: all unacknowledged messages of a channel were requeued."""
 PORTION = 200
-"""Dead letters that are looked at together when some are sent once more."""
+"""Number of dead letters that are read together when some are redriven."""
 
 
 class Broker:
@@ -49,36 +49,37 @@ class Broker:
         await self._do(self._disconnect)
         self._thread.shutdown(wait=False)
 
-    # what others ask for -------------------------------------------------------------------------------------------
+    # public methods ------------------------------------------------------------------------------------------------
 
     async def look(self, queues: Iterable[str]) -> dict[str, Depth]:
-        """How many messages each holds and who listens. A queue that is not there is made."""
+        """Returns the number of messages and consumers of each queue. Creates a queue that does not exist."""
         return await self._do(lambda: {name: self._declare_queue(name) for name in (*queues, self.names.dead)})
 
     async def tell(self, told: Sequence[tuple[str, Hint]]) -> None:
-        """Each hint into its queue, persistent and confirmed. Raises BrokerAwayError; some may have arrived then."""
+        """Publishes each hint to its queue, persistent and confirmed. Raises BrokerUnavailableError; some may have
+        been delivered by then."""
         await self._do(lambda: self._tell(told), is_tried_again=False)
 
     async def dead_letters(self, limit: int) -> list[DeadLetter]:
-        """The first so many; they stay where they are."""
+        """Returns the first `limit` dead letters without removing them."""
         return await self._do(lambda: self._read_dead(limit))
 
     async def redrive(self, ids: Sequence[str] | None) -> list[DeadLetter]:
-        """Dead letters back into the queues they were refused in; None: all. Answers which. Where ids are asked for, of
-        letters that say the same only the first is sent: the others are not looked for."""
+        """Moves dead letters back to the queues that rejected them and returns them; None: all. Given ids, only the
+        first of several identical letters is moved: the others are not searched for."""
         return await self._do(lambda: self._redrive(ids))
 
     async def purge(self, queues: Sequence[str]) -> dict[str, int]:
-        """Empties them, and answers how many messages each had."""
+        """Empties the queues and returns how many messages each had."""
         return await self._do(lambda: {name: self._purge(name) for name in queues})
 
-    # in the thread -------------------------------------------------------------------------------------------------
+    # in the broker thread ------------------------------------------------------------------------------------------
 
     async def _do(self, work: Callable[[], T], *, is_tried_again: bool = True) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._try, work, is_tried_again)
 
     def _try(self, work: Callable[[], T], is_tried_again: bool) -> T:
-        """Once more over a new connection where there was one: it may have broken while nobody used it."""
+        """Runs `work`, and repeats it over a new connection where one was open: it may have broken while idle."""
         import amqp
         from kombu.exceptions import KombuError
 
@@ -121,7 +122,7 @@ class Broker:
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            with contextlib.suppress(Exception):  # what is broken may break once more
+            with contextlib.suppress(Exception):  # a broken connection may raise again
                 connection.collect(socket_timeout=0.1)
 
     def _disconnect(self) -> None:
@@ -150,8 +151,8 @@ class Broker:
 
     @contextlib.contextmanager
     def _confirmed(self) -> Iterator[Any]:
-        """A producer on a channel of its own. At the end the broker has said of every message that it has it; asked one
-        by one, each took 11 ms, together less than one."""
+        """Yields a producer on its own channel. On exit the broker has confirmed every message; confirmed one by
+        one, each took 11 ms, together less than one."""
         from kombu import Producer
 
         self._channel()
@@ -182,8 +183,9 @@ class Broker:
             return [read_letter(message, self.names) for message in _each(channel, self.names.dead, limit)]
 
     def _redrive(self, ids: Sequence[str] | None) -> list[DeadLetter]:
-        """In portions, so that a million letters need no memory for a million; no further than the last that is asked
-        for. What was there at first is the limit: what dies again at once comes behind."""
+        """Moves dead letters in batches, so that a million letters do not need memory for a million; stops after the
+        last requested one. Reads at most the number present at the start: letters that are rejected again are
+        appended behind it."""
         wanted, moved = None if ids is None else set(ids), list[DeadLetter]()
         with self._reading() as channel:
             letters = _each(channel, self.names.dead, self._declare_queue(self.names.dead).messages)
@@ -195,7 +197,7 @@ class Broker:
         return moved
 
     def _move(self, portion: Sequence[tuple[Any, DeadLetter]], wanted: set[str] | None) -> list[DeadLetter]:
-        """Those that are wanted (None: all) and say where to. They are not wanted any more then."""
+        """Moves the requested letters (None: all) whose queue is known, and removes them from `wanted`."""
         chosen = []
         for message, letter in portion:
             if letter.queue is not None and (wanted is None or letter.id in wanted):
@@ -210,7 +212,8 @@ class Broker:
         return [letter for _, letter in chosen]
 
     def _send_on(self, producer: Any, message: Any, queue: str) -> None:
-        """As it was; a kill before it is acknowledged leaves it in both, which is harmless."""
+        """Publishes the message unchanged. A kill before it is acknowledged leaves it in both queues, which is
+        harmless."""
         self._declare_queue(queue)
         own = {name: value for name, value in (message.headers or {}).items() if not name.startswith("x-")}
         kept = {name: message.properties[name] for name in ("correlation_id", "reply_to") if name in message.properties}
@@ -227,8 +230,8 @@ class Broker:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[Any]:
-        """A channel of its own, so that what was read and not acknowledged goes back. That is waited for: closing alone
-        does not, and who looked next could find the queue empty."""
+        """Yields a separate channel, so that messages read and not acknowledged are requeued. Waits for that:
+        closing the channel does not, and the next reader could find the queue empty."""
         self._channel()
         channel = self._connection.channel()
         try:
@@ -240,11 +243,11 @@ class Broker:
 
 
 class _RejectedError(OSError):
-    """It said no to a message."""
+    """The broker rejected a message."""
 
 
 class _Confirmed:
-    """Which messages of a new channel the broker has not spoken of yet; it may speak of all up to one at once."""
+    """Tracks which messages of a new channel are not confirmed yet; one confirmation may cover all up to a tag."""
 
     def __init__(self) -> None:
         self._sent = 0

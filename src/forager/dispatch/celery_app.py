@@ -1,9 +1,9 @@
-"""The Celery application: queues, tasks, and settings that keep a message until it is answered for. JSON only.
+"""The Celery application: queues, tasks, and settings that keep a message until it is acknowledged. JSON only.
 
     celery -A forager.dispatch.factory inspect active_queues
 
-A task here is one hint. It is never run for what it would compute: the pool (`pool.py`) lets it run when the worker has
-decided, and what it then does is to acknowledge, to go back into the queue, or to become a dead letter.
+A task is one hint. It computes nothing: the pool (`pool.py`) runs it once the worker has decided, and the task then
+acknowledges the message, requeues it, or rejects it as a dead letter.
 """
 
 from collections.abc import Callable
@@ -16,21 +16,21 @@ from forager.errors import ConfigurationError
 
 CRAWL_TASK, PARSE_TASK = "forager.crawl", "forager.parse"
 HEARTBEAT_S = 5
-"""A connection whose other end is gone is given up when two are missed: after 12 s by us, 13 s by the broker. With 10
-it was 27 s, and 30 until workers did without."""
+"""A connection whose other end is gone is closed after two missed heartbeats: after 12 s by us, 13 s by the broker.
+With 10 it was 27 s, and 30 s until workers continued without the broker."""
 CONNECT_S = 4.0
 ANSWER_S = 5.0
 
 
 def make_app(url: str, names: Names, *, run: int | None = None) -> Any:
-    """Of a worker of this run; None: of the run that never ends."""
+    """Creates the application for a worker of this run; None: of the continuous run."""
     celery = import_celery()
     app = celery.Celery("forager", broker=url, set_as_current=False, fixups=[])
     queues = [queue_of(names, name) for name in names.of_run(run)]
     app.conf.update(
         task_queues=queues,
         task_default_queue=names.crawl(run, is_urgent=False),
-        task_default_exchange=names.exchange,  # else Celery makes one for every run, and leaves it behind
+        task_default_exchange=names.exchange,  # otherwise Celery creates one per run and leaves it behind
         task_create_missing_queues=False,
         task_serializer="json",
         accept_content=["json"],
@@ -48,8 +48,8 @@ def make_app(url: str, names: Names, *, run: int | None = None) -> Any:
         broker_connection_retry=True,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
-        broker_channel_error_retry=True,  # else a channel that the broker closes ends Celery
-        # Heartbeats are looked after once all queues are listened to; until then each answer is waited for so long.
+        broker_channel_error_retry=True,  # otherwise a channel closed by the broker ends Celery
+        # Heartbeats are checked once all queues are consumed; until then each response has this timeout.
         broker_transport_options={"confirm_publish": True, "read_timeout": ANSWER_S, "write_timeout": ANSWER_S},
         control_exchange=f"{names.prefix}celery",
         event_exchange=f"{names.prefix}celeryev",
@@ -58,7 +58,7 @@ def make_app(url: str, names: Names, *, run: int | None = None) -> Any:
 
 
 def add_tasks(app: Any, verdict: Callable[[], MessageReply]) -> None:
-    """What becomes of a message, once the worker has decided on it."""
+    """Registers the tasks that acknowledge, requeue or reject a message once the worker has decided on it."""
     from celery.exceptions import Reject
 
     def handle_message(*given: Any) -> None:
@@ -74,7 +74,7 @@ def add_tasks(app: Any, verdict: Callable[[], MessageReply]) -> None:
 
 
 def queue_of(names: Names, name: str) -> Any:
-    """Durable; what nobody can use goes to the dead letters, and what belongs to an ended run vanishes."""
+    """Returns a durable queue; unusable messages go to the dead letters, and queues of an ended run expire."""
     from kombu import Exchange, Queue
 
     arguments: dict[str, Any] = {"x-dead-letter-exchange": names.dead, "x-dead-letter-routing-key": names.dead}

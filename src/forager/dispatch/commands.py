@@ -1,4 +1,4 @@
-"""`forager queue`: what is on its way to workers through RabbitMQ, and messages that nobody could use."""
+"""`forager queue`: messages on their way to workers through RabbitMQ, and messages that no worker could use."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict

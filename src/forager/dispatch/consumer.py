@@ -1,7 +1,7 @@
-"""Celery's consumer, but for what becomes of messages it cannot use: they are kept as dead letters.
+"""Celery's consumer with one change: messages it cannot use are kept as dead letters.
 
-Celery itself acknowledges some of them, and they are gone, and ends over others; a person should see them, and the next
-message should come.
+Celery itself acknowledges some of them, which loses them, and exits on others; an operator should see them, and the
+next message should be processed.
 """
 
 import time
@@ -16,7 +16,7 @@ from forager.logs import log
 
 AGAIN_S = 2.0
 DIAL_EVERY_S = 2.0
-"""A broker that is away is tried so often. Celery would do it ever less often, every 30 s in the end."""
+"""Interval between attempts to reach an unavailable broker. Celery would increase it, up to 30 s."""
 
 
 class Consumer(CelerysOwn):  # type: ignore[misc]
@@ -28,7 +28,7 @@ class Consumer(CelerysOwn):  # type: ignore[misc]
         return conn
 
     def create_task_handler(self, *given: Any, **more: Any) -> Callable[[Any], None]:
-        """Headers and bodies come from anybody, and may hold anything."""
+        """Wraps the handler: headers and bodies come from any sender and may contain anything."""
         handle = super().create_task_handler(*given, **more)
 
         def guarded(message: Any) -> None:
@@ -54,8 +54,9 @@ class Consumer(CelerysOwn):  # type: ignore[misc]
         self._reject(message, "it names no task")
 
     def on_connection_error_after_connected(self, exc: Any) -> None:
-        """Told at once: taking leave of a broker that has fallen silent takes Celery many seconds. What closed one
-        channel most likely closes the next, too: a person should read of it, and not five times a second."""
+        """Reports the loss at once: Celery takes many seconds to disconnect from a broker that stopped responding.
+        What closed one channel most likely closes the next one too, so the error is logged and then delayed, not
+        logged five times a second."""
         self.tell(False)
         if isinstance(exc, self.channel_errors):
             log().error("the broker closed a channel", action="queue.broken", error=str(exc)[:300])
@@ -63,7 +64,7 @@ class Consumer(CelerysOwn):  # type: ignore[misc]
         super().on_connection_error_after_connected(exc)
 
     def on_close(self) -> None:
-        """The connection is lost; what came over it cannot be answered any more."""
+        """Drops the pending messages: the connection is lost, and they can no longer be acknowledged."""
         super().on_close()
         self.pool.forget()
 
@@ -74,11 +75,11 @@ class Consumer(CelerysOwn):  # type: ignore[misc]
 
 
 class ListenerStep(bootsteps.StartStopStep):  # type: ignore[misc]
-    """Tells whether messages can come: from when the queues are listened to until that ends."""
+    """Reports whether messages can arrive: from when the queues are consumed until that ends."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
     dead: Any
-    """Where messages go that nobody can use. Without it the broker would throw them away."""
+    """The queue for unusable messages. Without it the broker would drop them."""
     tell: Callable[[bool], None]
 
     def start(self, c: Any) -> None:

@@ -1,4 +1,5 @@
-"""A dead letter as a person sees it: where it was refused, and why. Whatever strangers put into it, it can be shown."""
+"""A dead letter as the operator sees it: which queue rejected it, and why. It can be displayed whatever its sender
+put into it."""
 
 import hashlib
 import json
@@ -10,15 +11,15 @@ from forager.dispatch.message import InvalidMessageError, read_hint
 from forager.dispatch.names import Names
 
 LONGEST = 500
-"""Characters of a message that are shown."""
+"""Maximum number of characters of a message that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
     id: str
-    """Made from what it says: the same words, the same number."""
+    """Derived from the content: identical content has the same id."""
     queue: str | None
-    """Where it was refused; None: it does not say, or names no queue of ours."""
+    """The queue that rejected it; None: it is not recorded, or is no queue of ours."""
     why: str
     body: str
 
@@ -29,12 +30,12 @@ def read_letter(message: Any, names: Names) -> DeadLetter:
     name = hashlib.sha256(kind.encode("utf-8", "replace") + body).hexdigest()
     why = (
         _find_reason(message, body)[:LONGEST].encode("utf-8", "replace").decode()
-    )  # half a character cannot be written down
+    )  # an unpaired surrogate cannot be encoded
     return DeadLetter(name[:12], _source_queue(message, names), why, body[:LONGEST].decode("utf-8", "replace"))
 
 
 def _source_queue(message: Any, names: Names) -> str | None:
-    """The queue of ours that it was refused in last. Anybody can send a header that looks like RabbitMQ's own."""
+    """Returns our queue that rejected it last. Any sender can set a header that looks like RabbitMQ's own."""
     deaths = (message.headers or {}).get("x-death")
     queues = [death.get("queue") for death in deaths if isinstance(death, dict)] if isinstance(deaths, list) else []
     return next((queue for queue in queues if names.are_hints(queue)), None)
@@ -43,7 +44,7 @@ def _source_queue(message: Any, names: Names) -> str | None:
 def _find_reason(message: Any, body: bytes) -> str:
     if message.content_type != "application/json":
         return f"it is {message.content_type or 'of no type'}, and only JSON is read"
-    if (message.headers or {}).get("task") not in (CRAWL_TASK, PARSE_TASK):  # a set would want it to be hashable
+    if (message.headers or {}).get("task") not in (CRAWL_TASK, PARSE_TASK):  # a set would require a hashable value
         return "it names no task of Forager"
     try:
         read_hint(json.loads(body)[0][0])

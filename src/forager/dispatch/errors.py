@@ -1,7 +1,7 @@
-"""What goes wrong with a broker, in a sentence for people."""
+"""Broker errors, with messages for the operator."""
 
 from forager.errors import UserError
 
 
 class BrokerUnavailableError(UserError):
-    """It does not answer, or refuses. Nothing is lost by it: what is to be done is in the database."""
+    """The broker does not respond, or rejects the request. Nothing is lost: what is due is in the database."""

@@ -1,9 +1,11 @@
-"""The dual queue from Settings: who sends hints, who receives them, and the Celery application a person can inspect.
+"""Builds the queue from Settings: the sender of hints, their receiver, and the Celery application that an operator can
+inspect.
 
     celery -A forager.dispatch.factory inspect active_queues
 
-With `queue = inline` none of it exists, and no library of it is loaded. Switching is a matter of the setting alone,
-also in the middle of a run: what is due is in the database, and workers of both kinds claim it by the same leases.
+With `queue = inline` none of it is created, and none of its libraries is loaded. Only the setting has to change to
+switch, also in the middle of a run: what is due is in the database, and workers of both kinds claim it by the same
+leases.
 """
 
 import asyncio
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 @contextlib.asynccontextmanager
 async def open_queue(settings: Settings) -> AsyncIterator["Broker | None"]:
-    """For whoever sends; None: nobody listens. Dials when it is first asked."""
+    """Yields the broker for a sender; None: there are no consumers. Connects when it is first used."""
     if settings.dispatch.mode == "inline":
         yield None
         return
@@ -40,7 +42,7 @@ async def open_queue(settings: Settings) -> AsyncIterator["Broker | None"]:
 
 @contextlib.asynccontextmanager
 async def open_hints(settings: Settings, run: int, spec: RunSpec) -> AsyncIterator[MessageInbox | None]:
-    """For a worker; None: it asks the database for its domains."""
+    """Yields the inbox for a worker; None: the worker polls the database for its domains."""
     if settings.dispatch.mode == "inline":
         yield None
         return
@@ -58,9 +60,10 @@ async def open_hints(settings: Settings, run: int, spec: RunSpec) -> AsyncIterat
 
 
 class ReplayRunner:
-    """Stored bodies that are read again because a message asked for it: one replay at a time, in a process of its own,
-    so that the crawl beside it goes on. The message is answered for when the process runs, since RabbitMQ closes the
-    channel of one that waits for half an hour; how far it came is in the database. Ended by a stop, it is told anew."""
+    """Runs replays of stored bodies that a message requested: one at a time, in a separate process, so that the
+    crawl continues. The message is acknowledged when the process has started, since RabbitMQ closes a channel whose
+    message stays unacknowledged for half an hour; the progress is in the database. A replay that a stop interrupts
+    is sent again."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -69,7 +72,7 @@ class ReplayRunner:
         self.give: Callable[[str, MessageReply], None] = lambda _key, _outcome: None
 
     def take(self, key: str, replay: int) -> None:
-        if self._is_closed:  # it goes back with the connection, which is about to be closed
+        if self._is_closed:  # it is requeued with the connection, which is about to be closed
             return
         if self._doing is not None and not self._doing.done():
             self._put_off(key)
@@ -77,7 +80,7 @@ class ReplayRunner:
         self._doing = asyncio.create_task(self._do(key, replay))
 
     def _put_off(self, key: str) -> None:
-        """Back into the queue, but not at once, since it might come straight here."""
+        """Requeues the message after a delay, since it might be delivered to this worker again at once."""
         asyncio.get_running_loop().call_later(HOLD_S, self.give, key, MessageReply.LATER)
 
     async def _do(self, key: str, replay: int) -> None:
@@ -87,7 +90,7 @@ class ReplayRunner:
             process = await asyncio.create_subprocess_exec(
                 *command, env=environ, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL
             )
-        except OSError as error:  # too many processes, no memory: another worker may have room
+        except OSError as error:  # too many processes, no memory: another worker may have capacity
             log().error("replay not started", action="replay.failed", replay=replay, error=repr(error))
             return self._put_off(key)
         self.give(key, MessageReply.DONE)
@@ -99,12 +102,13 @@ class ReplayRunner:
             if await process.wait():
                 await self._forward(replay)
             raise
-        if code:  # it says itself why; whoever ordered it sees that it is not finished, and goes on with it
+        if code:  # it logs the reason itself; the requester sees that it is unfinished and resumes it
             log().warning("replay ended", action="replay.ended", replay=replay, code=code)
         return None
 
     async def _forward(self, replay: int) -> None:
-        """To another worker. Where nobody can be told, whoever ordered it goes on with it, if he still waits."""
+        """Sends the replay to another worker. Where the broker is unavailable, its requester resumes it, if still
+        waiting."""
         try:
             async with open_queue(self._settings) as broker:
                 if broker is not None:
@@ -121,7 +125,7 @@ class ReplayRunner:
 
 
 def __getattr__(name: str) -> Any:
-    """`app`: what the `celery` command looks for."""
+    """Provides `app`, which the `celery` command looks for."""
     if name != "app":
         raise AttributeError(name)
     from forager.dispatch.celery_app import make_app

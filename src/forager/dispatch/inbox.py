@@ -1,12 +1,12 @@
-"""Hints on the worker's side: they wait here until it has room, and each is answered for.
+"""Holds hints in the worker until it has capacity; each one is acknowledged or requeued.
 
     put ──> waiting ──> taken ──> DONE    acknowledged: claimed, or nothing to claim
-               │           └────> LATER   back into the queue after a while, for whoever has room
+               │           └────> LATER   requeued after a delay, for a worker with capacity
                └── too long, or closed ──> LATER
 
-It also decides when the worker asks the database by itself: while the broker is away, when it is idle and not told of
-what is ready, and now and then anyway. Whoever sends hints may be gone, and those of a worker that froze stay in its
-hands until the broker gives it up, after 13 s.
+Also decides when the worker polls the database itself: while the broker is unavailable, when the worker is idle and
+gets no hint although a domain is ready, and at a regular interval. The sender of hints may be gone, and the hints of a
+frozen worker stay with it until the broker drops its connection, after 13 s.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from forager.dispatch.message import CrawlHint
 from forager.logs import log
 
 HOLD_S = 1.0
-"""A hint that a full worker has in hand for so long goes back: another may have room."""
+"""A hint that a full worker has held for this time is requeued: another worker may have capacity."""
 GRACE_S = 3.0
-"""So long a broker may be out of reach before workers do without it."""
+"""Time a broker may be unreachable before workers continue without it."""
 PATIENCE_S = 10.0
-"""A worker looks for itself once in this time, whatever it hears."""
+"""Interval at which a worker polls the database, whatever hints it receives."""
 OVERDUE_S = 3.0
-"""An idle one, when something is ready for so long and no hint comes. They are sent every second."""
+"""An idle worker polls when a domain has been ready for this time and no hint arrives. Hints are sent every second."""
 
 
 class MessageReply(Enum):
@@ -36,15 +36,15 @@ class MessageReply(Enum):
 @dataclass(frozen=True, slots=True)
 class Offer:
     key: str
-    """Which message it came with."""
+    """Identifies the message that carried it."""
     hint: CrawlHint
     arrived_at: float
     is_urgent: bool = False
-    """It came by the priority queue."""
+    """It came through the priority queue."""
 
 
 class MessageInbox:
-    """All of it happens on the worker's event loop."""
+    """Queue of received hints. Used only on the worker's event loop."""
 
     def __init__(
         self, settle: Callable[[str, MessageReply], None], stop_listening: Callable[[], None] = lambda: None
@@ -58,27 +58,28 @@ class MessageInbox:
         self._is_said = False
         self._gone_at = self._looked_at = clock.monotonic()
         self._ready_at: float | None = None
-        """Since when something is ready that we, idle, have not claimed."""
+        """Since when a domain is ready that this idle worker has not claimed."""
 
     def tell(self, wake: Callable[[], None]) -> None:
-        """Whom to wake when a hint comes."""
+        """Sets the callback that is called when a hint arrives."""
         self._stir = wake
 
     def put(self, key: str, hint: CrawlHint, is_urgent: bool = False) -> None:
-        if self._is_closed:  # it was on its way when we stopped to listen
+        if self._is_closed:  # it was in transit when we stopped consuming
             return self._settle(key, MessageReply.LATER)
         self._waiting.append(Offer(key, hint, clock.monotonic(), is_urgent))
         return self._stir()
 
     def close(self) -> None:
-        """The worker takes nothing more: others get what it has in hand now, and not when its last page is written."""
+        """Stops accepting hints and requeues the waiting ones, so that other workers get them now and not when the
+        last page of this worker is written."""
         self._is_closed = True
         self._stop_listening()
         left, self._waiting = self._waiting, []
         self.settle(left, MessageReply.LATER)
 
     def take(self, room: int) -> list[Offer]:
-        """At most so many, the urgent first. What waited too long because there was no room is handed back."""
+        """Returns up to `room` hints, urgent ones first. Requeues those that waited too long for capacity."""
         self._waiting.sort(key=lambda offer: not offer.is_urgent)
         taken, self._waiting = self._waiting[: max(room, 0)], self._waiting[max(room, 0) :]
         now = clock.monotonic()
@@ -93,12 +94,13 @@ class MessageInbox:
             self._settle(offer.key, verdict)
 
     def hold(self, offers: Sequence[Offer]) -> None:
-        """They are somebody else's share: back into the queue, but not at once, since they might come straight here."""
+        """Requeues hints that are other workers' share after a delay, since they might be delivered to this worker
+        again at once."""
         if offers:
             asyncio.get_running_loop().call_later(HOLD_S, self.settle, offers, MessageReply.LATER)
 
     def come(self) -> None:
-        """The broker answers; what was in hand over an old connection is delivered again."""
+        """Records that the broker is connected; messages held over an old connection are delivered again."""
         self._is_near = True
         self._looked_at = clock.monotonic()
         if self._is_said:
@@ -115,7 +117,7 @@ class MessageInbox:
         return not self._is_near and clock.monotonic() - self._gone_at >= GRACE_S
 
     def should_poll(self) -> bool:
-        """Whether the worker asks the database for domains now, as it does without a queue."""
+        """Returns whether the worker polls the database for domains now, as it does without a queue."""
         if self.is_away:
             if not self._is_said:
                 self._is_said = True
@@ -129,11 +131,12 @@ class MessageInbox:
         return True
 
     def succeed(self) -> None:
-        """Hints led to a lease. Those of others may come all day, and tell an idle worker nothing."""
+        """Records that hints led to a lease. Only these count: hints for other workers' domains may arrive all day
+        without giving an idle worker anything to do."""
         self._ready_at = None
 
     def see(self, *, is_ready: bool) -> None:
-        """What an idle worker sees of its run: whether a domain could be claimed now."""
+        """Records what an idle worker sees of its run: whether a domain could be claimed now."""
         if not is_ready:
             self._ready_at = None
         elif self._ready_at is None:

@@ -1,7 +1,7 @@
 """Offers due domains to workers through the broker, one message each. One scheduler at a time does it.
 
 Offers are committed first and sent afterwards: a kill in between leaves an offer that was not sent, and that is sent
-again. The window is small, so that a domain whose priority changed does not wait behind a thousand others; and messages
+again. The window is small, so that a domain whose priority changed does not wait behind a thousand others; messages
 that a queue lost, because it was purged or its broker failed, are sent again too.
 """
 
@@ -60,7 +60,7 @@ async def _offer(conn: Connection, run: ServedRun, waiting: int) -> Sequence[Que
     await wake_due(conn, run.id)
     out = await store.count_offers(conn, run.id)
     again = await store.renew_offers(conn, run.id, older_than_s=LOST_S, lost=max(0, out - waiting))
-    stale = max(0, waiting - out)  # unread messages of offers that are void
+    stale = max(0, waiting - out)  # unread messages of void offers
     return [*again, *(await store.make_offers(conn, run, max(0, WINDOW - stale)))]
 
 
@@ -71,7 +71,7 @@ def queues_of(names: Names, run: ServedRun) -> tuple[str, str]:
 
 
 def by_kind(depths: dict[str, Depth], names: Names) -> dict[str, Depth]:
-    """Returns four numbers, however many runs there are."""
+    """Returns the depths summed by kind: four numbers, however many runs there are."""
     sums = dict.fromkeys(KINDS, Depth(0, 0))
     for queue, depth in depths.items():
         before = sums[names.kind(queue)]

@@ -1,8 +1,8 @@
-"""A Celery worker in a thread beside the worker's event loop: it brings hints to the inbox and carries answers back.
+"""Runs a Celery worker in a thread beside the worker's event loop: it passes hints to the inbox and replies to the
+broker.
 
-Celery's own loop needs a thread, since it blocks; the crawl keeps the main one. Only the pool knows both. A clean
-stop closes the connection, and the broker gives whatever was not answered for to somebody else, as it does after a
-kill.
+Celery's own loop needs a thread, since it blocks; the crawl keeps the main one. Only the pool is used by both. A clean
+stop closes the connection, and the broker delivers unacknowledged messages to another worker, as it does after a kill.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ from forager.dispatch.names import PRIORITY, Names
 from forager.logs import log
 
 IN_HAND = 32
-"""Messages a worker has at once and has not answered for. Enough to claim many domains with one statement; few enough
-that others find something in the queue."""
+"""Maximum number of unacknowledged messages per worker. Enough to claim many domains with one statement; few enough
+that other workers find messages in the queue."""
 AGAIN_S = 5.0
 STOP_S = 5.0
-"""A broker that does not answer is not waited for longer; the thread ends with the process."""
+"""Maximum wait for a broker that does not respond; the thread ends with the process."""
 
 
 class QueueListener:
@@ -49,7 +49,7 @@ class QueueListener:
         self._thread.start()
 
     def stop(self) -> None:
-        """Blocks for a moment."""
+        """Stops the thread. Blocks briefly."""
         from celery.worker import state
 
         self._is_over.set()
@@ -65,7 +65,8 @@ class QueueListener:
             self._worker.pool.give(key, verdict)
 
     def _stop_listening(self) -> None:
-        """Else what goes back into the queue would come straight here again. First for connections to come."""
+        """Stops consuming, future connections first; otherwise requeued messages would be delivered to this worker
+        again at once."""
         names = list(self._app.amqp.queues.consume_from)
         self._app.amqp.queues.deselect(names)
         if self._worker is not None:
@@ -74,8 +75,8 @@ class QueueListener:
     # in Celery's thread --------------------------------------------------------------------------------------------
 
     def _live(self) -> None:
-        """Celery comes back to a lost broker by itself; this is for what it does not expect."""
-        self._app.set_current()  # of this thread alone: tasks are looked up there
+        """Runs Celery. Celery reconnects to a lost broker by itself; the loop here handles unexpected errors."""
+        self._app.set_current()  # for this thread only: tasks are looked up there
         while not self._is_over.is_set():
             began_at = clock.monotonic()
             try:
@@ -103,7 +104,7 @@ class QueueListener:
         self._app.steps["consumer"] = {presence}
         return WorkController(
             app=self._app,
-            hostname=f"forager.{os.getpid()}.{secrets.token_hex(3)}@{os.uname().nodename}",  # containers look alike
+            hostname=f"forager.{os.getpid()}.{secrets.token_hex(3)}@{os.uname().nodename}",  # equal in containers
             pool=pool,
             consumer_cls=type("Consumer", (Consumer,), {"tell": staticmethod(self._tell)}),
             concurrency=IN_HAND,
@@ -127,12 +128,12 @@ class QueueListener:
         self._call(self.inbox.come if is_near else self.inbox.go)
 
     def _call(self, function: Callable[..., None], *given: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is there to hear
+        with contextlib.suppress(RuntimeError):  # the loop is closed: there is no receiver
             self._loop.call_soon_threadsafe(function, *given)
 
 
 def _mute_loggers() -> None:
-    """Celery tells of every try to reach a lost broker, with a trace; the inbox says so in a line."""
+    """Silences Celery's log of every reconnection attempt, with a traceback each; the inbox logs it in one line."""
     for name in ("celery", "kombu", "amqp"):
         logging.getLogger(name).addHandler(logging.NullHandler())
         logging.getLogger(name).propagate = False
@@ -142,7 +143,7 @@ def _mute_loggers() -> None:
 async def open_listener(
     url: str, names: Names, *, run: int | None, on_replay: Callable[[str, int], None]
 ) -> AsyncIterator[QueueListener]:
-    """For a worker of this run; None: of the one that never ends."""
+    """Yields a listener for a worker of this run; None: of the continuous run."""
     consumption = QueueListener(make_app(url, names, run=run), names, asyncio.get_running_loop(), on_replay)
     consumption.start()
     try:

@@ -1,7 +1,7 @@
-"""A hint: one message, JSON, that says where there may be work. What is not exactly one is poison.
+"""A dispatch message ("hint"): JSON that says where there may be work. Anything else is an invalid message.
 
-{"v": 1, "run": 3, "domain_id": 17, "version": 4}    a domain of a run is due, and nobody had it since its version 4
-{"v": 1, "replay": 9}                                stored bodies are to be read again
+{"v": 1, "run": 3, "domain_id": 17, "version": 4}    a domain of a run is due; no worker has held it since version 4
+{"v": 1, "replay": 9}                                stored bodies are to be parsed again
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Any
 
 VERSION = 1
 LARGEST = 2**63 - 1
-"""What the database can count."""
+"""The largest bigint of the database."""
 
 
 class InvalidMessageError(ValueError):
@@ -21,7 +21,7 @@ class CrawlHint:
     run: int
     domain_id: int
     version: int
-    """Of the domain's lease: somebody had it since when it is another one, and the hint is stale."""
+    """Version of the domain's lease: if it differs, a worker has held the domain since, and the hint is stale."""
 
     def document(self) -> dict[str, int]:
         return {"v": VERSION, "run": self.run, "domain_id": self.domain_id, "version": self.version}
@@ -39,7 +39,7 @@ Hint = CrawlHint | ReplayHint
 
 
 def read_hint(document: Any) -> Hint:
-    """Raises PoisonError."""
+    """Parses a hint. Raises InvalidMessageError."""
     if not isinstance(document, dict):
         raise InvalidMessageError("it is no object")
     if document.get("v") != VERSION or isinstance(document["v"], bool):

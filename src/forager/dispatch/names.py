@@ -1,7 +1,7 @@
-"""What the queues are called. A prefix keeps instances on one broker apart.
+"""Names of the queues. A prefix separates instances that share a broker.
 
-The run that never ends has the three names of the requirements. Any other run has queues of its own behind its
-number, since only its own workers may claim its domains; nobody's any more, they vanish after an hour.
+The continuous run uses three fixed names. Any other run has its own queues with its number as a suffix, since only its
+own workers may claim its domains; unused, they expire after an hour.
 """
 
 import re
@@ -23,30 +23,32 @@ class Names:
 
     @property
     def exchange(self) -> str:
-        """Celery binds every queue to one; hints are sent to their queues directly."""
+        """Returns the exchange. Celery binds every queue to one; hints are sent to their queues directly."""
         return self.prefix + "hints"
 
     @property
     def dead(self) -> str:
-        """The queue of dead letters, and the exchange that leads to it."""
+        """Returns the name of the dead letter queue, which is also the exchange that leads to it."""
         return self.prefix + DEAD
 
     def crawl(self, run: int | None, *, is_urgent: bool) -> str:
-        """Of a run by its number; None: of the one that never ends."""
+        """Returns the crawl queue of a run by its number; None: of the continuous run."""
         name = self.prefix + (PRIORITY if is_urgent else CRAWL)
         return name if run is None else f"{name}.{run}"
 
     def of_run(self, run: int | None) -> tuple[str, ...]:
-        """What a worker of it listens to, the urgent first. Stored bodies are read by workers that stay."""
+        """Returns the queues a worker of this run consumes, the urgent one first. Only workers of the continuous run
+        replay stored bodies."""
         both = self.crawl(run, is_urgent=True), self.crawl(run, is_urgent=False)
         return (*both, self.parse) if run is None else both
 
     def kind(self, queue: str) -> str:
-        """Which of the four it is, whatever its run."""
+        """Returns which of the four kinds a queue is, whatever its run."""
         return queue.removeprefix(self.prefix).partition(".")[0]
 
     def are_hints(self, queue: object) -> bool:
-        """Whether it is a name of ours that hints are sent to. Where it comes from strangers, it may be anything."""
+        """Returns whether this is one of our queue names for hints. The value may come from an untrusted sender and
+        be anything."""
         if not isinstance(queue, str) or not queue.startswith(self.prefix):
             return False
         return HINTS.fullmatch(queue.removeprefix(self.prefix)) is not None

@@ -1,11 +1,11 @@
-"""Celery's pool of a Forager worker: a message takes a place in it until the worker has decided on its hint.
+"""Celery pool of a Forager worker: a message stays in it until the worker has decided on its hint.
 
     Celery's thread                      the worker's event loop
     on_apply ── peek at the hint ──────> inbox
     settle  <── verdict, and a byte ──── the claim is committed, or there is nothing to claim
        └─ the task runs: acknowledged, back into the queue, or a dead letter
 
-Nothing blocks and no thread waits: a thousand hints in hand cost as much as a list of a thousand.
+Nothing blocks and no thread waits: a thousand pending hints cost as much as a list of a thousand.
 """
 
 import contextlib
@@ -23,17 +23,17 @@ from forager.dispatch.inbox import MessageReply
 from forager.dispatch.message import Hint, InvalidMessageError, read_hint
 
 Put = Callable[[str, Hint, str], None]
-"""Key, hint, and the queue it came by."""
+"""Takes the key, the hint, and the queue that delivered it."""
 
 
 class HintPool(BasePool):  # type: ignore[misc]
-    """`put` is called in Celery's thread; `give` may be called in any."""
+    """Pool of pending messages. `put` is called in Celery's thread; `give` may be called in any."""
 
     put: Put
     body_can_be_buffer = True
     task_join_will_block = False
     _numbers = count()
-    """Of all pools: when Celery is started again, a late word on an old message must not settle a new one."""
+    """Shared by all pools: when Celery is restarted, a late reply to an old message must not settle a new one."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
@@ -41,7 +41,7 @@ class HintPool(BasePool):  # type: ignore[misc]
         self._decided: deque[tuple[str, MessageReply]] = deque()
         self._errands: deque[Callable[[], None]] = deque()
         self.verdict = MessageReply.LATER
-        """On the message whose task runs now."""
+        """Reply to the message whose task runs now."""
         self._bell, self._ringer = socket.socketpair()
         self._bell.setblocking(False)
         self._ringer.setblocking(False)
@@ -52,25 +52,25 @@ class HintPool(BasePool):  # type: ignore[misc]
     def on_apply(self, target: Any, args: Any = None, kwargs: Any = None, **more: Any) -> None:
         call = target, args, kwargs, more.get("callback"), more.get("accept_callback")
         hint = _peek(args[3])
-        if hint is None:  # the task itself says what is wrong with it
+        if hint is None:  # the task itself reports the error
             return self._run(call, MessageReply.LATER)
-        key = str(next(self._numbers))  # not the task's own id: the same message may be here twice
+        key = str(next(self._numbers))  # not the task's id: the same message may be here twice
         self._waiting[key] = call
         return self.put(key, hint, _route(args[2]))
 
     def give(self, key: str, verdict: MessageReply) -> None:
-        """The worker's word on a message."""
+        """Records the worker's reply to a message."""
         self._decided.append((key, verdict))
         self.wake_thread()
 
     def send(self, errand: Callable[[], None]) -> None:
-        """Have Celery's thread do something, before the verdicts that follow."""
+        """Runs a function in Celery's thread, before the replies that follow."""
         self._errands.append(errand)
         self.wake_thread()
 
     def wake_thread(self) -> None:
-        """Have Celery's thread look up."""
-        with contextlib.suppress(OSError):  # it rings already, or is over
+        """Wakes Celery's thread."""
+        with contextlib.suppress(OSError):  # it is already signalled, or closed
             self._ringer.send(b".")
 
     def _process_pending(self) -> None:
@@ -81,7 +81,7 @@ class HintPool(BasePool):  # type: ignore[misc]
         while self._decided:
             key, verdict = self._decided.popleft()
             call = self._waiting.pop(key, None)
-            if call is not None:  # else its connection was lost, and the broker delivers it again
+            if call is not None:  # otherwise its connection was lost, and the broker delivers it again
                 self._run(call, verdict)
 
     def _run(self, call: tuple[Any, ...], verdict: MessageReply) -> None:
@@ -90,11 +90,11 @@ class HintPool(BasePool):  # type: ignore[misc]
         apply_target(target, args, kwargs, callback, accept_callback, pid=os.getpid())
 
     def forget(self) -> None:
-        """The connection is lost: whatever waits comes again over the next one."""
+        """Drops pending messages: the connection is lost, and they are delivered again over the next one."""
         self._waiting.clear()
 
     def terminate_job(self, pid: int, signal: Any = None) -> None:
-        """Asked for when the connection is lost; nothing runs that could be ended."""
+        """Does nothing. Celery calls it when the connection is lost; no job runs that could be terminated."""
 
     def close_sockets(self) -> None:
         self._bell.close()
@@ -102,13 +102,13 @@ class HintPool(BasePool):  # type: ignore[misc]
 
 
 def _route(request: Any) -> str:
-    """The queue that brought a message."""
+    """Returns the queue that delivered a message."""
     route = request.get("delivery_info", {}).get("routing_key")
     return route if isinstance(route, str) else ""
 
 
 def _peek(body: Any) -> Hint | None:
-    """The hint in the body of a task's message; None where there is none to be read."""
+    """Returns the hint in the body of a task's message; None where it contains no valid one."""
     try:
         document = json.loads(bytes(body)) if isinstance(body, bytes | bytearray | memoryview) else body
         document = json.loads(document) if isinstance(document, str) else document

@@ -1,7 +1,7 @@
--- Offers: domains whose hints are on their way. Owner of dispatched_domains and queue_depths.
+-- Offers: domains whose hints have been sent. Owner of dispatched_domains and queue_depths.
 
 -- name: runs_to_serve
--- Runs whose domains are offered, the one that never ends first.
+-- Runs whose domains are offered, the continuous run first.
 SELECT id, keeper = 'standing' AS is_standing, max_pages_per_domain FROM runs WHERE status = 'running' ORDER BY keeper <> 'standing', id;
 
 -- name: seconds_since_poll
@@ -9,17 +9,17 @@ SELECT id, keeper = 'standing' AS is_standing, max_pages_per_domain FROM runs WH
 SELECT EXTRACT(EPOCH FROM now() - min(q.seen_at))::float8 FROM queue_depths q;
 
 -- name: delete_stale_offers
--- Offers that somebody took up, or that are of a run no longer: the lease's version tells.
+-- Deletes offers whose domain a worker has claimed or that no longer belongs to the run; the lease's version shows it.
 DELETE FROM dispatched_domains o USING domains d
 WHERE d.id = o.domain_id AND (d.version <> o.version OR d.claimed_by IS NOT NULL OR d.run_id IS DISTINCT FROM o.run_id);
 
 -- name: count_offers
--- How many of a run are out.
+-- Counts the open offers of a run.
 SELECT count(*)::int FROM dispatched_domains WHERE run_id = $1;
 
 -- name: renew_offers
--- Offers to be told once more: those that became urgent since, and of those told longest ago as many as the queues have lost. One that
--- is urgent no longer is not told anew: its first message would still be there, in the better queue.
+-- Renews offers to be sent again: those that became urgent since, and the oldest ones, as many as the queues have lost.
+-- An offer that is no longer urgent is not sent again: its first message would still be in the priority queue.
 WITH out AS MATERIALIZED (
     SELECT o.domain_id, o.is_urgent, o.offered_at,
            d.priority_score >= $5
@@ -37,8 +37,9 @@ UPDATE dispatched_domains o SET offered_at = now(), is_urgent = again.is_urgent_
 RETURNING o.domain_id, o.version, o.run_id, o.is_urgent;
 
 -- name: make_offers
--- The best domains of a run that may be claimed now and are not offered. The order and the gates are the claim's; domains that want a
--- label which no worker has wait for one. Each label has a window of $3, so that those whose workers are full keep nobody else waiting.
+-- Offers the best domains of a run that may be claimed now and are not offered. Sort order and conditions are those of
+-- the claim; domains that require a label which no worker has wait for one. Each label has a window of $3, so that
+-- labels whose workers are full do not delay the others.
 WITH served AS MATERIALIZED (
     SELECT l.label, GREATEST(0, $3::int - (SELECT count(*) FROM dispatched_domains o JOIN domains d ON d.id = o.domain_id
                                            WHERE o.run_id = $1 AND d.worker_label = l.label)) AS room
@@ -66,19 +67,19 @@ WITH served AS MATERIALIZED (
 SELECT made.* FROM made JOIN due ON due.id = made.domain_id ORDER BY due.round, due.priority_score DESC, due.id;
 
 -- name: delete_offers
--- Offers that could not be told, or that nobody can take up now: they are made anew as soon as there is reason to.
+-- Deletes offers that could not be sent, or that no worker can take now: they are created again when the domain is due.
 DELETE FROM dispatched_domains o USING unnest($1::bigint[], $2::bigint[]) AS n (domain_id, version) WHERE o.domain_id = n.domain_id AND o.version = n.version;
 
 -- name: delete_all_offers
--- All of them, after the queues were emptied by hand.
+-- Deletes all offers, after an operator purged the queues.
 DELETE FROM dispatched_domains;
 
 -- name: keep_depths
--- What the broker said of its queues.
+-- Stores the queue depths that the broker reported.
 INSERT INTO queue_depths (queue, messages, consumers, seen_at)
 SELECT n.queue, n.messages, n.consumers, now() FROM unnest($1::text[], $2::bigint[], $3::int[]) AS n (queue, messages, consumers) ORDER BY n.queue
 ON CONFLICT (queue) DO UPDATE SET messages = EXCLUDED.messages, consumers = EXCLUDED.consumers, seen_at = EXCLUDED.seen_at;
 
 -- name: read_depths
--- What it said last, and how long ago.
+-- The last reported queue depths, and when they were read.
 SELECT queue, messages, consumers, seen_at FROM queue_depths ORDER BY queue;

@@ -1,4 +1,4 @@
-"""Queues of the broker, where there is one: what they hold, messages nobody could use, once more, emptying."""
+"""Queues of the broker, if one is configured: depths, dead letters, redrive, purge."""
 
 import asyncio
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Queues of a broker, as answers show them."""
+"""Response schemas of the broker's queues."""
 
 from typing import Annotated, Literal
 

@@ -1,7 +1,7 @@
-"""What an operator may do to the queues: look, read dead letters, send them once more, empty queues.
+"""Operator actions on the queues: show depths, list dead letters, redrive them, purge queues.
 
-The broker is handed in; None: there is none, and no queues. Emptying loses nothing: what was on its way is offered
-anew.
+The caller passes the broker; None: there is none, and no queues. A purge loses nothing: purged domains are offered
+again.
 """
 
 from collections.abc import Sequence
@@ -16,22 +16,22 @@ from forager.errors import NotFoundError
 
 NO_QUEUES = "There are no queues: workers ask the database. The setting queue = celery makes some."
 MOST_DEAD = 10_000
-"""That are looked through for one."""
+"""Maximum number of dead letters searched for an id."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueStatus:
     mode: str
     is_reachable: bool | None
-    """None: there is no broker to be reached."""
+    """None: no broker is configured."""
     message: str | None
-    """Why nothing is known of queues."""
+    """Why the state of the queues is unknown."""
     queues: Sequence[dict[str, Any]] = ()
     dead_letters: int | None = None
 
 
 async def describe(broker: Broker | None, names: Sequence[str]) -> QueueStatus:
-    """How it stands with them, whatever is away; `names` as `queue_names` has them."""
+    """Returns the state of the queues, also when the broker is unavailable; `names` come from `queue_names`."""
     if broker is None:
         return QueueStatus("inline", None, NO_QUEUES)
     try:
@@ -43,7 +43,7 @@ async def describe(broker: Broker | None, names: Sequence[str]) -> QueueStatus:
 
 
 async def look(broker: Broker, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Each of them and the dead letters, with what it holds and how many listen, as the broker says now."""
+    """Returns each queue and the dead letter queue with the current number of messages and consumers."""
     depths = await broker.look(names)
     return [{"queue": name, "kind": broker.names.kind(name), **depth._asdict()} for name, depth in depths.items()]
 
@@ -53,15 +53,15 @@ async def list_queues(conn: Connection, broker: Broker) -> list[dict[str, Any]]:
 
 
 async def queue_names(conn: Connection, broker: Broker) -> list[str]:
-    """Those of hints: of the run that never ends, and of every run that is under way."""
+    """Returns the names of the hint queues: of the continuous run, and of every running run."""
     runs = [run.id for run in await store.runs_to_serve(conn) if not run.is_standing]
     names = [*broker.names.of_run(None), *(name for run in runs for name in broker.names.of_run(run))]
     return list(dict.fromkeys(names))
 
 
 async def list_dead(broker: Broker, *, after: int | None, limit: int) -> list[dict[str, Any]]:
-    """So many behind a place in the queue; they stay where they are. New ones come last and move nothing; those that
-    are taken out meanwhile make room, and others move up."""
+    """Returns up to `limit` dead letters after a position, without removing them. New letters are appended and move
+    nothing; letters removed meanwhile move later ones up."""
     behind = min(max(after or 0, 0), MOST_DEAD)
     found = await broker.dead_letters(behind + limit)
     return [{**asdict(letter), "place": place} for place, letter in enumerate(found, 1)][behind:]
@@ -70,12 +70,12 @@ async def list_dead(broker: Broker, *, after: int | None, limit: int) -> list[di
 @dataclass(frozen=True, slots=True)
 class RedriveResult:
     count: int
-    """Of a dry run, how many would be sent; of all of them, also those that say not where they were refused."""
+    """For a dry run, how many would be sent; for all letters, this includes those that do not record their queue."""
     is_dry: bool
 
 
 async def redrive(broker: Broker, ids: Sequence[str] | None, *, dry_run: bool = False) -> RedriveResult:
-    """Dead letters back into the queues they were refused in; None: all. Refuses ids that there are not."""
+    """Moves dead letters back to the queues that rejected them; None: all. Raises NotFoundError for unknown ids."""
     homes = {} if ids is None else await _find_queues(broker, ids)
     if not dry_run:
         return RedriveResult(len(await broker.redrive(ids)), is_dry=False)
@@ -85,7 +85,7 @@ async def redrive(broker: Broker, ids: Sequence[str] | None, *, dry_run: bool = 
 
 
 async def _find_queues(broker: Broker, ids: Sequence[str]) -> dict[str, str | None]:
-    """Each of them with the queue it was refused in; None: it does not say."""
+    """Returns the queue that rejected each letter; None: it is not recorded."""
     known = {letter.id: letter.queue for letter in await broker.dead_letters(MOST_DEAD)}
     if missing := [each for each in ids if each not in known]:
         raise NotFoundError(f"There is no dead letter {missing[0]}; `forager queue dead` lists them.")
@@ -93,7 +93,7 @@ async def _find_queues(broker: Broker, ids: Sequence[str]) -> dict[str, str | No
 
 
 async def purge(conn: Connection, broker: Broker, *, only_dead: bool, is_trial: bool = False) -> dict[str, int]:
-    """Empties the queues of hints, or only that of dead letters; answers how many messages each had."""
+    """Empties the hint queues, or only the dead letter queue; returns how many messages each had."""
     names = [broker.names.dead] if only_dead else await queue_names(conn, broker)
     if is_trial:
         depths = await broker.look(names)

@@ -1,4 +1,4 @@
-"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `queries.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,10 +9,10 @@ from forager.dispatch.message import CrawlHint
 
 SQL = statements.load("forager.dispatch")
 URGENT = 2
-"""What is due and has this priority or a better one goes to the priority queue."""
+"""Due tasks with this priority or a better one go to the priority queue."""
 URGENT_SCORE = 1500.0
-"""So does a domain with this score or a better one. Rank and pages left bring at most 1,000 each: the best seed of a
-list has it from 250 pages on, a domain that nobody ranked never by its pages alone, one with many images by these."""
+"""So does a domain with this score or a better one. Rank and remaining pages add at most 1,000 each: the best seed
+of a list reaches it from 250 pages on, an unranked domain never by its pages alone, one with many images by these."""
 
 
 class ServedRun(NamedTuple):
@@ -22,7 +22,7 @@ class ServedRun(NamedTuple):
 
 
 class QueuedHint(NamedTuple):
-    """A hint, and which queue it goes to."""
+    """A hint, and the queue it is sent to."""
 
     hint: CrawlHint
     is_urgent: bool
@@ -51,13 +51,14 @@ async def renew_offers(conn: Connection, run: int, *, older_than_s: float, lost:
 
 
 async def make_offers(conn: Connection, run: ServedRun, window: int) -> list[QueuedHint]:
-    """So many of each label are out then. Committed before anybody is told: what was not told is told again."""
+    """Creates offers until `window` are open for each label. Committed before they are sent: an offer that was not
+    sent is sent again."""
     given = run.id, run.max_pages_per_domain, window, URGENT, URGENT_SCORE
     return _build_hints(await conn.fetch(SQL["make_offers"], *given))
 
 
 async def seconds_since_poll(conn: Connection) -> float | None:
-    """How long ago the scheduler last read all queues of the broker; None: never."""
+    """Returns how many seconds ago the scheduler last read all queues of the broker; None: never."""
     age: float | None = await conn.fetchval(SQL["seconds_since_poll"])
     return age
 
@@ -72,7 +73,7 @@ async def delete_all_offers(conn: Connection) -> None:
 
 
 async def keep_depths(conn: Connection, depths: Mapping[str, Depth]) -> None:
-    """By the kind of queue."""
+    """Stores the depths by the kind of queue."""
     messages, consumers = [d.messages for d in depths.values()], [d.consumers for d in depths.values()]
     await conn.execute(SQL["keep_depths"], list(depths), messages, consumers)
 

@@ -1,1 +1,1 @@
-"""Domains as entities: their life, leases, counters and robots.txt."""
+"""Domains: their life cycle, leases, counters and robots.txt."""

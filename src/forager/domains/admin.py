@@ -1,6 +1,6 @@
-"""What an operator does to domains, one short function per statement; `move` alone decides something: what is allowed.
+"""Operator actions on domains, one short function per statement; only `move` decides anything: what is allowed.
 
-Opens no transactions: the floor above does, and signs them first, so that the history says who and why.
+Opens no transactions: the caller does, and calls `sign_moves` first, so that the history records who and why.
 """
 
 import json
@@ -18,7 +18,7 @@ from forager.errors import UsageError
 SQL = statements.load("forager.domains", "admin.sql")
 
 OPERATOR = "operator"
-"""The reason code of what a person decided."""
+"""The reason code of operator decisions."""
 STANDING_STILL = frozenset({DomainStatus.BLOCKED, DomainStatus.UNREACHABLE})
 
 
@@ -40,7 +40,7 @@ class LockedDomain:
 
 
 async def hold(conn: Connection, name: str) -> LockedDomain | None:
-    """The domain as it is now, and until this transaction ends."""
+    """Returns the domain and locks its row until the transaction ends."""
     row = await conn.fetchrow(SQL["hold_domain"], name)
     return LockedDomain(**dict(row) | {"status": DomainStatus(row["status"])}) if row else None
 
@@ -56,10 +56,12 @@ async def move(
     rest_s: float | None = None,
     hush_s: float = 0.0,
 ) -> bool:
-    """One allowed move, and the end of the lease if there was one; its locked tasks are the caller's to free.
+    """Changes the status if the transition is allowed, and ends the lease if there is one; the caller frees its locked
+    tasks.
 
-    False when it was not applied: the domain is unknown, is in that state already, or was changed since
-    `expected_version`. `rest_s` ends a block by itself; `hush_s` is how long a successor of a lost lease keeps quiet.
+    Returns False if nothing was changed: the domain is unknown, already has that status, or was changed since
+    `expected_version`. `rest_s` ends a block automatically; `hush_s` is how long the next lease holder sends no
+    requests, because the previous one may still be sending.
     """
     held = await hold(conn, name)
     if held is None or held.status is to or expected_version not in {None, held.version}:
@@ -101,7 +103,7 @@ async def switch(conn: Connection, domain_id: int, is_active: bool) -> bool:
 
 
 async def configure(conn: Connection, domain_id: int, changes: Mapping[str, Any]) -> None:
-    """Column → value; None clears."""
+    """Sets columns to values; None clears."""
     await conn.execute(SQL["configure_domain"], domain_id, json.dumps(dict(changes)))
 
 
@@ -110,7 +112,7 @@ async def clear_networks(conn: Connection, domain_id: int) -> None:
 
 
 async def count_run_pages(conn: Connection, domain_id: int, *, budget: int) -> None:
-    """Before a budget is set for the first time: what the run that works on the domain took of it so far."""
+    """Counts what the current run used so far. Call it before a page budget is set for the first time."""
     await conn.execute(SQL["count_run_pages"], domain_id, budget)
 
 
@@ -119,7 +121,7 @@ async def set_cooldown(conn: Connection, domain_id: int, *, refresh_every_s: flo
 
 
 async def block_claims(conn: Connection, domain_ids: Collection[int], *, seconds: float) -> dict[int, datetime | None]:
-    """Nobody claims them for a while. Returns when each might have been claimed otherwise, of those that might."""
+    """Blocks claims of these domains for a while. Returns when each could have been claimed otherwise, if at all."""
     rows = await conn.fetch(SQL["fence_domains"], list(domain_ids), seconds)
     return {row["id"]: row["next_crawl_after"] for row in rows}
 
@@ -133,10 +135,10 @@ async def allow_claims(conn: Connection, before: Mapping[int, datetime | None], 
 
 
 async def holders(conn: Connection, domain_ids: Collection[int]) -> list[tuple[int, bool]]:
-    """Returns those that a worker holds, and whether that worker is lost."""
+    """Returns the domains that a worker holds, and whether that worker is lost."""
     return [tuple(row) for row in await conn.fetch(SQL["held_domains"], list(domain_ids))]
 
 
 async def revoke(conn: Connection, domain_ids: Collection[int], *, hush_s: float) -> list[int]:
-    """Ends their leases; their locked tasks are the caller's to free. Returns those that had one."""
+    """Ends their leases; the caller frees their locked tasks. Returns the domains that had a lease."""
     return [row["id"] for row in await conn.fetch(SQL["revoke_leases"], list(domain_ids), hush_s)]

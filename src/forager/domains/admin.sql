@@ -1,14 +1,14 @@
--- What an operator does to one domain.
+-- Operator actions on one domain.
 
 -- name: hold_domain
--- One domain by name; its row stays locked until the transaction ends.
+-- Returns one domain by name and locks its row until the transaction ends.
 SELECT id, name, status::text AS status, version, is_active, claimed_by, frontier_size, is_adaptive, revisit_every_s, breaker_state, images_policy
 FROM domains WHERE name = $1
 FOR NO KEY UPDATE;
 
 -- name: move_domain
--- One move, if nobody changed the domain since its version was read. A lease ends with it: the new version refuses its late
--- results, and as its holder may not have heard of that yet, a successor keeps quiet for $7 seconds.
+-- Changes the status if the domain was not changed since its version was read. Ends the lease: the new version rejects its late results.
+-- As the lease holder may not know yet, the next one sends no requests for $7 seconds.
 UPDATE domains
 SET status = $3::text::domain_status, version = version + 1, claimed_by = NULL, claim_expires_at = NULL,
     next_allowed_at = CASE WHEN claimed_by IS NULL THEN next_allowed_at
@@ -21,19 +21,19 @@ WHERE id = $1 AND version = $2
 RETURNING id;
 
 -- name: note_domain
--- What was done to a domain without a move: a line of its history all the same.
+-- Adds an entry to the history of a domain for an action without a status change.
 INSERT INTO domain_history (domain_id, from_status, to_status, is_active, reason_code, reason, moved_by)
 SELECT id, status, status, is_active, $2, $3, $4 FROM domains WHERE id = $1;
 
 -- name: renew_block
--- Another reason and another end for a block that stands.
+-- Sets a new reason and a new end for an existing block.
 UPDATE domains
 SET block_reason_code = $2, block_reason = $3, next_crawl_after = now() + make_interval(secs => $4::float8),
     first_blocked_at = COALESCE(first_blocked_at, now())
 WHERE id = $1;
 
 -- name: reset_domain
--- Nothing of what happened to a domain holds it back any more, and so many of its pages wait again.
+-- Clears everything that holds a domain back, and adds $2 reopened pages to its frontier.
 UPDATE domains
 SET next_crawl_after = NULL, consecutive_error_count = 0, error_streak_code = NULL, blocked_returns = 0, unreachable_cooldowns = 0, run_pages = 0,
     breaker_state = 'closed', breaker_failures = 0, breaker_opened_at = NULL, breaker_resets = breaker_resets + 1, pace_extra_s = 0,
@@ -41,8 +41,8 @@ SET next_crawl_after = NULL, consecutive_error_count = 0, error_streak_code = NU
 WHERE id = $1;
 
 -- name: reset_breaker
--- The breaker is closed by hand; the rest of $2 seconds that it had asked for ends with it. Its holder, if there is one, hears of
--- it with its next heartbeat.
+-- Closes the breaker manually, and ends the pause of $2 seconds it had caused. The lease holder, if there is one, learns of it with its
+-- next heartbeat.
 UPDATE domains
 SET breaker_state = 'closed', breaker_failures = 0, breaker_opened_at = NULL, breaker_resets = breaker_resets + 1,
     next_crawl_after = CASE WHEN status IN ('pending', 'active') AND next_crawl_after <= breaker_opened_at + make_interval(secs => $2 + 1)
@@ -52,11 +52,11 @@ SET breaker_state = 'closed', breaker_failures = 0, breaker_opened_at = NULL, br
 WHERE id = $1;
 
 -- name: switch_domain
--- The operator's switch; answers whether it was turned.
+-- Pauses or resumes a domain; returns its id if that changed anything.
 UPDATE domains SET is_active = $2 WHERE id = $1 AND is_active <> $2 RETURNING id;
 
 -- name: configure_domain
--- How a domain is crawled. The document names the columns to change; null clears, what is not named stays.
+-- Changes domain settings. The document names the columns to change; null clears, columns not named stay.
 UPDATE domains d
 SET (crawl_delay_s, max_concurrent_requests, max_pages_per_run, revisit_every_s, is_adaptive, revisits_per_day, revisit_price,
      refresh_every_s, maintenance_start, maintenance_end, content_policy, proxy_country, paces_per_proxy, parser_name, verifies_tls,
@@ -73,15 +73,15 @@ SET (crawl_delay_s, max_concurrent_requests, max_pages_per_run, revisit_every_s,
 WHERE d.id = $1;
 
 -- name: clear_networks
--- A domain may be dialled at public addresses only again; a refresh of its run keeps nothing of it either.
+-- Restricts a domain to public addresses again; a refresh of its run does not keep the networks either.
 WITH run AS (
     UPDATE runs r SET spec = r.spec - 'allow_networks' FROM domains d WHERE d.id = $1 AND r.id = d.run_id AND r.spec ? 'allow_networks'
 )
 UPDATE domains SET allow_networks = NULL, has_new_settings = claimed_by IS NOT NULL WHERE id = $1;
 
 -- name: count_run_pages
--- A domain gets a page budget while a run works on it that had none: what the run took of it so far counts, up to the budget $2. What a
--- worker has and did not visit yet comes on top, because it is given back. In the run that never ends a budget counts from now on.
+-- Counts the pages used so far when a domain gets a page budget during a run that had none, up to the budget $2. Pages that a worker
+-- holds and has not visited yet are added, because they are subtracted when returned. In the continuous run a budget counts from now on.
 UPDATE domains d
 SET run_pages = (SELECT count(*) FROM (SELECT FROM pages p JOIN crawl_tasks t ON t.page_id = p.id
                                        WHERE p.domain_id = d.id AND t.run_id = d.run_id AND t.outcome IS NOT NULL LIMIT $2::int) visited)
@@ -92,7 +92,7 @@ WHERE d.id = $1 AND d.max_pages_per_run IS NULL AND r.id = d.run_id AND r.max_pa
   AND r.status = 'running';
 
 -- name: set_cooldown
--- After its visits were planned anew: ready when the first is due; if exhausted, at rest until then or until its refresh.
+-- After replanning visits: sets the domain ready when the first is due; an exhausted one cools down until then or until its refresh.
 UPDATE domains d
 SET ready_at = LEAST(d.ready_at, planned.first),
     next_crawl_after = CASE WHEN d.status = 'exhausted'
@@ -104,33 +104,33 @@ FROM (SELECT min(t.scheduled_for) AS first FROM crawl_tasks t
 WHERE d.id = $1;
 
 -- name: fence_domains
--- For so many seconds nobody claims these domains, and a worker that holds one hands it back within about a second. It ends by itself, so
--- that a purge that is killed keeps nobody waiting. Answers when each might have been claimed otherwise.
+-- Blocks claims of these domains for $2 seconds; a worker that holds one returns it within about a second. The block expires by itself,
+-- so that a killed purge blocks no worker for good. Returns when each could have been claimed otherwise.
 UPDATE domains d SET next_crawl_after = GREATEST(o.next_crawl_after, now() + make_interval(secs => $2))
 FROM (SELECT id, next_crawl_after FROM domains WHERE id = ANY ($1::bigint[]) AND status IN ('pending', 'active') ORDER BY id FOR NO KEY UPDATE) o
 WHERE d.id = o.id
 RETURNING d.id, o.next_crawl_after;
 
 -- name: renew_claim_block
--- The same for so many seconds more.
+-- Extends the block by $2 seconds from now.
 UPDATE domains d SET next_crawl_after = GREATEST(d.next_crawl_after, now() + make_interval(secs => $2))
 WHERE d.id = $1 AND d.status IN ('pending', 'active');
 
 -- name: unfence_domains
--- They may be claimed as before; a cooldown that began meanwhile stays.
+-- Allows claims as before; a cooldown that began meanwhile stays.
 UPDATE domains d SET next_crawl_after = n.before
 FROM unnest($1::bigint[], $2::timestamptz[]) AS n (id, before)
 WHERE d.id = n.id AND d.status IN ('pending', 'active') AND d.next_crawl_after <= now() + make_interval(secs => $3);
 
 -- name: held_domains
--- Those of these domains that a worker still holds, and whether nothing is to be expected of it: its lease ran out, or it runs no longer.
+-- Returns which of these domains a worker still holds, and whether that worker is lost: its lease expired, or it is not running.
 SELECT d.id, d.claim_expires_at < now() OR w.status IS DISTINCT FROM 'running' AS is_lost
 FROM domains d LEFT JOIN workers w ON w.id = d.claimed_by
 WHERE d.id = ANY ($1::bigint[]) AND d.claimed_by IS NOT NULL;
 
 -- name: revoke_leases
--- The leases of these domains end: their new versions refuse late results. As the holder may not know it yet, a successor keeps quiet for $2
--- seconds.
+-- Ends the leases of these domains: their new versions reject late results. As the lease holder may not know yet, the next one sends no
+-- requests for $2 seconds.
 UPDATE domains d
 SET version = d.version + 1, claimed_by = NULL, claim_expires_at = NULL, ready_at = LEAST(COALESCE(d.ready_at, now()), now()),
     next_allowed_at = GREATEST(d.next_allowed_at, now() + make_interval(secs => $2))

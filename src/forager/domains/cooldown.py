@@ -1,4 +1,4 @@
-"""One short function per statement of `rest.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `cooldown.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ SQL = statements.load("forager.domains", "cooldown.sql")
 
 @dataclass(frozen=True, slots=True)
 class DueDomain:
-    """An exhausted domain whose time has come."""
+    """An exhausted domain that is due."""
 
     id: int
     pages: int
     is_refresh: bool
-    """All it has is to be visited again, not only what is due."""
+    """Whether all its pages are to be visited again, not only the due ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adaptive:
-    """A domain that spends its revisits where change is likely."""
+    """A domain that schedules its revisits where changes are likely."""
 
     id: int
     pages: int
@@ -40,7 +40,7 @@ async def lock_expired_cooldowns(conn: Connection, limit: int) -> list[int]:
 
 
 async def end_cooldowns(conn: Connection, reopened: Mapping[int, int]) -> None:
-    """Domain → how many of its pages were opened again."""
+    """Takes domain → the number of its reopened pages."""
     await conn.execute(SQL["end_cooldowns"], list(reopened), list(reopened.values()))
 
 
@@ -50,7 +50,7 @@ async def find_due_exhausted(conn: Connection, *, limit: int, refresh_every_s: f
 
 
 async def wake_exhausted(conn: Connection, domain_ids: Sequence[int], *, is_scored: bool) -> int:
-    """How many had something to do and are pending now."""
+    """Returns how many had work and are pending now."""
     woken: int = await conn.fetchval(SQL["wake_exhausted"], domain_ids, is_scored)
     return woken
 
@@ -78,7 +78,7 @@ async def refresh_now(conn: Connection, names: Sequence[str] | None) -> None:
 
 
 async def count_due_revisits(conn: Connection, names: Sequence[str] | None) -> dict[int, int]:
-    """Run that is over → how many of its domains have revisits that are due."""
+    """Returns finished run → the number of its domains with due revisits."""
     return {row["run_id"]: row["domains"] for row in await conn.fetch(SQL["find_revisitable"], names)}
 
 

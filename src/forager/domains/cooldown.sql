@@ -1,28 +1,28 @@
--- Domains that rest: how cooldowns end, refreshes and revisits come, and maintenance windows begin. All in bounded batches. Whether a
--- domain has a task is asked domain by domain, with LIMIT 1: as EXISTS it is a join, which reads all open tasks at a bad guess.
+-- Domains in cooldown: the end of cooldowns, refreshes, revisits, and maintenance windows. All in bounded batches. Whether a domain has
+-- a task is checked per domain with LIMIT 1: EXISTS becomes a join, which reads all open tasks if the planner misestimates.
 
 -- name: sign_moves
--- Who moves domains in this transaction, and why; the history keeps it.
+-- Sets who changes domains in this transaction, and why, for the history.
 SELECT set_config('forager.by', $1, true), set_config('forager.reason_code', $2, true), set_config('forager.reason', $3, true);
 
 -- name: lock_expired_cooldowns
--- Blocked and unreachable domains whose cooldown is over; their rows stay locked until the transaction ends.
+-- Returns blocked and unreachable domains whose cooldown is over; locks their rows until the transaction ends.
 SELECT id FROM domains
 WHERE status IN ('blocked', 'unreachable') AND next_crawl_after <= now() AND claimed_by IS NULL
 ORDER BY next_crawl_after LIMIT $1
 FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: end_cooldowns
--- After hold_cooled: back to pending, ready where there is a page to visit. A return from a block is counted, and so are the pages
--- that were opened again.
+-- After lock_expired_cooldowns: sets the domains to pending, ready if they have pages. Counts returns from a block, and the reopened
+-- pages.
 UPDATE domains d
 SET status = 'pending', blocked_returns = d.blocked_returns + (d.status = 'blocked')::int,
     frontier_size = d.frontier_size + n.pages, ready_at = CASE WHEN d.pages_discovered > 0 THEN now() END
 FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) WHERE d.id = n.domain_id;
 
 -- name: find_due_exhausted
--- Exhausted domains whose time has come, the best yield first, and whether all they have is to be visited again: no revisit is due, or
--- revisits have kept the refresh waiting for longer than it may wait. Tasks of a refresh that was cut short are no revisits.
+-- Returns exhausted domains that are due, best yield first, and whether all their pages are to be visited again: no revisit is due, or
+-- revisits have delayed the refresh beyond its interval. Tasks of an interrupted refresh do not count as revisits.
 WITH rested AS MATERIALIZED (
     SELECT d.id, d.pages_discovered, d.refresh_every_s, d.image_yield_rate, d.last_crawled_at FROM domains d
     WHERE d.status = 'exhausted' AND d.next_crawl_after <= now() AND d.is_active
@@ -39,7 +39,7 @@ FROM rested d
 ORDER BY d.image_yield_rate DESC, d.last_crawled_at NULLS FIRST, d.id;
 
 -- name: wake_exhausted
--- Of these exhausted domains those with a task that is due: back to pending, with a new score.
+-- Sets those of these exhausted domains that have a due task to pending, with a new score.
 WITH rested AS MATERIALIZED (
     SELECT d.id FROM domains d
     WHERE d.id = ANY ($1::bigint[]) AND d.status = 'exhausted' AND d.next_crawl_after <= now() AND d.is_active
@@ -57,7 +57,7 @@ WITH rested AS MATERIALIZED (
 SELECT count(*)::int FROM woken;
 
 -- name: put_off
--- Of these exhausted domains those whose time came and that have nothing to do: they rest until their next revisit or refresh.
+-- Defers those of these exhausted domains that are due but have no work until their next revisit or refresh.
 WITH idle AS MATERIALIZED (
     SELECT d.id FROM domains d
     WHERE d.id = ANY ($1::bigint[]) AND d.status = 'exhausted' AND d.next_crawl_after <= now()
@@ -71,7 +71,7 @@ SET next_crawl_after = LEAST(now() + make_interval(secs => COALESCE(d.refresh_ev
 FROM idle WHERE d.id = idle.id;
 
 -- name: close_windows
--- Due domains whose maintenance window has begun: the trigger sees that they are not due before its end.
+-- Updates due domains whose maintenance window has begun: the trigger defers them to its end.
 WITH closing AS MATERIALIZED (
     SELECT id FROM domains
     WHERE maintenance_start IS NOT NULL AND window_end(now(), maintenance_start, maintenance_end) IS NOT NULL
@@ -84,12 +84,12 @@ WITH closing AS MATERIALIZED (
 SELECT count(*)::int FROM closed;
 
 -- name: find_adaptive
--- Adaptive domains after an id, with what their price is made from.
+-- Returns adaptive domains after an id, with the inputs of their revisit price.
 SELECT id, pages_discovered AS pages, revisit_every_s, revisits_per_day, revisit_price, crawl_delay_s
 FROM domains WHERE is_adaptive AND id > $1 ORDER BY id LIMIT $2;
 
 -- name: set_prices
--- What a request must be worth in these domains, where that is news. In id order, as workers lock.
+-- Sets the minimum value of a request in these domains if it changed. In id order, as workers lock.
 WITH news AS MATERIALIZED (
     SELECT d.id, n.price FROM unnest($1::bigint[], $2::float8[]) AS n (domain_id, price)
     JOIN domains d ON d.id = n.domain_id AND d.revisit_price IS DISTINCT FROM n.price
@@ -98,13 +98,13 @@ WITH news AS MATERIALIZED (
 UPDATE domains d SET revisit_price = news.price FROM news WHERE d.id = news.id;
 
 -- name: refresh_now
--- Exhausted domains that a person wants refreshed now: named ones, or all.
+-- Makes exhausted domains due for a refresh now, on an operator's request: named ones, or all.
 UPDATE domains SET next_crawl_after = now() WHERE id IN (
     SELECT id FROM domains WHERE status = 'exhausted' AND is_active AND ($1::text[] IS NULL OR name = ANY ($1))
     ORDER BY id FOR NO KEY UPDATE);
 
 -- name: hasten_tries
--- Tries that were put off and that a person wants now, of named domains or all. A site that asked us to wait is still waited for.
+-- Makes deferred retries due now, on an operator's request, of named domains or all. A site's own request to wait is still respected.
 WITH hastened AS (
     UPDATE crawl_tasks t SET scheduled_for = now()
     FROM domains d
@@ -115,7 +115,8 @@ WITH hastened AS (
 UPDATE domains d SET ready_at = now() WHERE d.id IN (SELECT h.domain_id FROM hastened h) AND d.claimed_by IS NULL;
 
 -- name: find_revisitable
--- Runs that are over and have domains with revisits that are due, tries that were put off, or visits a person asked for, each with how many. Their order, read again, is what to keep to.
+-- Returns finished runs that have domains with due revisits, deferred retries, or visits an operator requested, and the number of these
+-- domains. The caller reads their config again and applies it.
 SELECT d.run_id, count(*)::int AS domains
 FROM domains d JOIN runs r ON r.id = d.run_id AND r.status <> 'running'
 WHERE d.claimed_by IS NULL AND d.status IN ('pending', 'active') AND d.is_active AND ($1::text[] IS NULL OR d.name = ANY ($1))
@@ -127,7 +128,7 @@ WHERE d.claimed_by IS NULL AND d.status IN ('pending', 'active') AND d.is_active
 GROUP BY d.run_id ORDER BY d.run_id;
 
 -- name: assign_due_revisits
--- A run takes over the domains of an earlier one that have such visits due.
+-- Moves the domains of an earlier run that have such visits due to another run.
 UPDATE domains SET run_id = $1, run_pages = 0, round = 0 WHERE id IN (
     SELECT d.id FROM domains d
     WHERE d.run_id = $2 AND d.claimed_by IS NULL AND d.status IN ('pending', 'active') AND d.is_active
@@ -140,7 +141,7 @@ UPDATE domains SET run_id = $1, run_pages = 0, round = 0 WHERE id IN (
     ORDER BY d.id FOR NO KEY UPDATE);
 
 -- name: next_revisit
--- In how many seconds the first exhausted domain is to wake; NULL: none will.
+-- Returns the seconds until the first exhausted domain wakes; NULL: none will.
 SELECT EXTRACT(EPOCH FROM next_crawl_after - now())::float8 AS wait_s
 FROM domains
 WHERE status IN ('exhausted', 'blocked', 'unreachable') AND next_crawl_after IS NOT NULL

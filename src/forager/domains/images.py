@@ -1,4 +1,4 @@
-"""One short function per statement of `images.sql`: what images do to domains. Opens no transactions."""
+"""One short function per statement of `images.sql`: domain updates caused by images. Opens no transactions."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -9,11 +9,11 @@ from forager.urls.domain import registrable
 
 SQL = statements.load("forager.domains", "images.sql")
 BEGUN = -1
-"""Before the first page, as 0 is, which says that nobody looked yet."""
+"""Before the first page, like 0, but 0 means that the backfill has not started."""
 
 
 async def add_image_hosts(conn: Connection, bases: Mapping[str, str], *, run: int | None) -> None:
-    """Domains by name with the URL they were met at; known ones stay as they are."""
+    """Adds domains by name with the URL they were discovered at; known ones are unchanged."""
     names = sorted(bases)
     parents = [registrable(name) for name in names]
     await conn.execute(SQL["add_image_hosts"], names, parents, [bases[name] for name in names], run)
@@ -44,20 +44,20 @@ async def mark_image_backfill(conn: Connection, domain_ids: Sequence[int]) -> No
 
 
 class ImageBackfill(NamedTuple):
-    """A domain with images that were found and never asked for."""
+    """A domain with images that were found and never requested."""
 
     id: int
     name: str
     run_id: int | None
     after_page: int
-    """Those of pages behind this one have no place in a frontier yet."""
+    """The images of pages after this one are not in a frontier yet."""
 
 
 async def next_image_backfill(
     conn: Connection, *, by_default: bool, run: int | None = None, name: str | None = None, since: int = 0
 ) -> ImageBackfill | None:
-    """The first that wants its images now; `by_default`: also those that do not say. What it comes to owe from now on
-    is told from what it owes."""
+    """Returns the first domain that wants its images now; `by_default`: also those without a setting. Marks the
+    backfill as started, so that images found from now on are distinguishable from those it covers."""
     row = await conn.fetchrow(SQL["next_image_backfill"], by_default, run, name, since)
     if row is None:
         return None
@@ -69,11 +69,11 @@ async def next_image_backfill(
 
 
 async def update_image_backfill(conn: Connection, owing: ImageBackfill, upto: int | None) -> None:
-    """None: it owes nothing any more."""
+    """Stores the progress; None: the backfill is complete."""
     await conn.execute(SQL["update_image_backfill"], owing.id, owing.after_page, upto)
 
 
 async def count_converted(conn: Connection, turned: Sequence[tuple[int, int, int, int, int]]) -> None:
-    """Domain, new pages, how many of them wait, their good and their bad visits."""
+    """Takes domain, new pages, how many of them wait, and their successful and failed visits."""
     if turned:
         await conn.execute(SQL["count_converted"], *map(list, zip(*turned, strict=True)))

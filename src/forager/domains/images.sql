@@ -1,7 +1,7 @@
--- What images do to domains: those they are fetched from, and those whose pages show them.
+-- Domain updates caused by images: for the domains they are fetched from, and for those whose pages show them.
 
 -- name: add_image_hosts
--- Domains met for the first time because a page of another shows an image of theirs, in name order so that workers do not deadlock.
+-- Adds domains discovered because a page of another domain shows one of their images; in name order, so that workers do not deadlock.
 INSERT INTO domains (name, parent_domain, base_url, source, run_id, round, images_only)
 SELECT n.name, n.parent_domain, n.base_url, 'image', $4, COALESCE((SELECT round + 1 FROM runs WHERE id = $4), 0), true
 FROM unnest($1::text[], $2::text[], $3::text[]) AS n (name, parent_domain, base_url)
@@ -9,8 +9,8 @@ ORDER BY n.name
 ON CONFLICT (name) DO NOTHING;
 
 -- name: count_waiting
--- Images of these domains that are to be fetched: they are in the frontier and no pages. A domain that another run has, or none, is
--- taken for its images only; without a run ($3), it stays whose it is. In id order, after all are inserted.
+-- Adds images to fetch to the frontiers of these domains; they do not count as pages. A domain of another run, or of none, is taken for
+-- its images only; without a run ($3), it stays where it is. In id order, after all inserts.
 WITH more AS MATERIALIZED (
     SELECT d.id, n.images FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, images) JOIN domains d ON d.id = n.domain_id
     ORDER BY d.id FOR NO KEY UPDATE OF d
@@ -24,20 +24,20 @@ SET frontier_size = d.frontier_size + more.images, ready_at = LEAST(COALESCE(d.r
 FROM more WHERE d.id = more.id;
 
 -- name: hold_showing
--- Domains whose pages are about to be said to show other images: their rows stay locked until the transaction ends, in id order.
+-- Locks domains whose pages are about to be recorded with other images until the transaction ends, in id order.
 SELECT id FROM domains WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE;
 
 -- name: count_found
--- Images that pages of these domains were never seen to show before. The domains are held.
+-- Counts images that pages of these domains show for the first time. The caller has locked the domains.
 UPDATE domains d SET images_found = d.images_found + n.images FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, images) WHERE d.id = n.domain_id;
 
 -- name: mark_image_backfill
--- Pages of these domains show images that nobody asked for. The domains are held; almost always it is written already.
+-- Marks domains whose pages show images that were never requested. The caller has locked the domains; usually the mark is already set.
 UPDATE domains SET images_owed_after = 0 WHERE id = ANY ($1::bigint[]) AND images_owed_after IS DISTINCT FROM 0;
 
 -- name: next_image_backfill
--- A domain that owes images and now wants them, by its own word or, where it has none, by $1; of one run, or with one name, if asked for;
--- not before one that was looked at.
+-- Returns a domain that needs an image backfill and now wants images, by its own setting or, without one, by $1; optionally of one run
+-- or with one name; with an id of at least $4.
 SELECT id, name, run_id, images_owed_after FROM (
     (SELECT id, name, run_id, images_owed_after FROM domains
      WHERE images_owed_after IS NOT NULL AND images_policy = 'download'
@@ -51,11 +51,11 @@ SELECT id, name, run_id, images_owed_after FROM (
 ORDER BY id LIMIT 1;
 
 -- name: update_image_backfill
--- The images of its pages up to one have their places; NULL: all have. Who found more to do since, or did it too, is not overruled.
+-- Stores up to which page the images are in the frontier; NULL: all are. Does not overwrite a value that another process changed since.
 UPDATE domains SET images_owed_after = $3 WHERE id = $1 AND images_owed_after = $2;
 
 -- name: count_stored
--- Images that were stored for the first time, for the domains whose pages showed them first; in id order.
+-- Counts images stored for the first time, for the domains whose pages showed them first; in id order.
 WITH more AS MATERIALIZED (
     SELECT d.id, n.images FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, images) JOIN domains d ON d.id = n.domain_id
     ORDER BY d.id FOR NO KEY UPDATE OF d
@@ -63,7 +63,8 @@ WITH more AS MATERIALIZED (
 UPDATE domains d SET images_stored = d.images_stored + more.images FROM more WHERE d.id = more.id;
 
 -- name: count_converted
--- Images of these domains that became pages: known, perhaps waiting again, and what their visits were counts now. The domains are held.
+-- Counts images of these domains that turned out to be pages: as discovered, as waiting if reopened, and their past visits. The caller
+-- has locked the domains.
 UPDATE domains d
 SET pages_discovered = d.pages_discovered + n.pages, frontier_size = d.frontier_size + n.waiting, pages_crawled = d.pages_crawled + n.good,
     total_error_count = d.total_error_count + n.bad, ready_at = LEAST(COALESCE(d.ready_at, now()), now()),

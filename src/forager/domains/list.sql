@@ -1,5 +1,5 @@
 -- name: find_domain
--- One domain by its name, with everything that is known about it.
+-- Returns one domain by name, with everything stored about it.
 SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.status::text AS status, d.block_reason_code, d.block_reason,
        d.first_blocked_at, d.blocked_returns, d.is_active, d.pages_discovered, d.pages_crawled, d.frontier_size, d.depth_reached,
        d.total_error_count, d.consecutive_error_count, d.error_streak_code, d.error_rate, d.images_found, d.images_stored,
@@ -20,15 +20,16 @@ CROSS JOIN LATERAL score_terms(d, now()) s
 WHERE d.name = $1;
 
 -- name: names_near
--- Domain names that a mistyped one could have meant: same beginning, or one contains the other.
+-- Returns domain names similar to a mistyped one: same beginning, or one contains the other.
 SELECT d.name
 FROM domains d
 WHERE starts_with(d.name, left($1::text, 3)) OR strpos(d.name, $1::text) > 0 OR strpos($1::text, d.name) > 0
 LIMIT 2000;
 
 -- name: top_domains
--- The domains with most of something: images per page (stored ones first, then those that were only seen), score, pages, errors, or changes found by revisits in the last 30 days.
--- Counters change with every visit, so no index has these orders: one walk over all domains keeps the first so many of those that match.
+-- Returns the top domains by images per page (stored ones first, then those only seen), score, pages, errors, or changes found by
+-- revisits in the last 30 days. Counters change with every visit, so no index has these orders: one scan over all domains keeps the
+-- first N that match.
 WITH ranked AS (
     SELECT d.id, CASE $1::text
             WHEN 'yield' THEN d.image_yield_rate
@@ -60,7 +61,7 @@ CROSS JOIN LATERAL (SELECT COALESCE(sum(s.changed), 0) AS changed, COALESCE(sum(
 ORDER BY r.rank DESC NULLS LAST, r.next_rank DESC NULLS LAST, d.pages_crawled DESC, d.name;
 
 -- name: images_waiting
--- How many images wait for their first visit in each of these domains; those without any are left out.
+-- Counts the images that wait for their first visit in each of these domains; domains without any are left out.
 SELECT d.name, count(*) AS images
 FROM domains d
 JOIN pages p ON p.domain_id = d.id AND p.status = 'discovered' AND p.priority = 9 AND p.is_image
@@ -68,14 +69,14 @@ WHERE d.name = ANY ($1::text[])
 GROUP BY d.name;
 
 -- name: revisits_of_domain
--- How many of its pages are to be visited again, and when the first of them is due.
+-- Counts the pages to be visited again, and returns when the first of them is due.
 SELECT count(*) AS pages, min(t.scheduled_for) AS next_at
 FROM crawl_tasks t
 JOIN pages p ON p.id = t.page_id
 WHERE t.domain_id = $1 AND t.outcome IS NULL AND p.status = 'fetched';
 
 -- name: origins_of_domain
--- The robots.txt of each origin of a domain, as it was last seen.
+-- Returns the robots.txt of each origin of a domain, as last fetched.
 SELECT o.origin, o.robots_status_code, o.robots_error, length(o.robots_txt) AS robots_length, o.robots_fetched_at,
        o.robots_expires_at, o.sitemaps
 FROM origins o
@@ -83,7 +84,7 @@ WHERE o.domain_id = $1
 ORDER BY o.origin;
 
 -- name: page_states_of_domain
--- How many pages of a domain are in which state, and what visiting them again found.
+-- Counts the pages of a domain by status, with the results of their revisits.
 SELECT p.status::text AS status, count(*) AS pages, sum(p.comparisons) AS comparisons, sum(p.changes) AS changes
 FROM pages p
 WHERE p.domain_id = $1 AND NOT p.is_image
@@ -91,7 +92,7 @@ GROUP BY p.status
 ORDER BY p.status;
 
 -- name: outcomes_of_domain
--- How the visits to a domain ended, most frequent first.
+-- Counts the visits to a domain by outcome, most frequent first.
 SELECT t.outcome::text AS outcome, coalesce(t.status_code::text, t.error_code, '') AS reason, count(*) AS tasks
 FROM pages p
 JOIN crawl_tasks t ON t.page_id = p.id
@@ -100,7 +101,7 @@ GROUP BY 1, 2
 ORDER BY 3 DESC, 1, 2;
 
 -- name: domains_by_id
--- Domains in the order they were met.
+-- Lists domains in the order they were discovered.
 SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.status::text AS status, d.block_reason_code, d.block_reason,
        d.is_active, d.pages_discovered, d.pages_crawled, d.frontier_size, d.total_error_count, d.error_rate, d.images_found, d.images_stored,
        d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased, d.run_id, d.priority_score, d.first_seen_at, d.last_crawled_at,
@@ -117,7 +118,7 @@ ORDER BY d.id
 LIMIT $8::bigint;
 
 -- name: domains_by_name
--- Domains in the order of their names.
+-- Lists domains by name.
 SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.status::text AS status, d.block_reason_code, d.block_reason,
        d.is_active, d.pages_discovered, d.pages_crawled, d.frontier_size, d.total_error_count, d.error_rate, d.images_found, d.images_stored,
        d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased, d.run_id, d.priority_score, d.first_seen_at, d.last_crawled_at,
@@ -134,11 +135,11 @@ ORDER BY d.name
 LIMIT $8::bigint;
 
 -- name: name_of_domain
--- What a domain is called.
+-- Returns the name of a domain.
 SELECT d.name FROM domains d WHERE d.id = $1;
 
 -- name: moves_of_domain
--- What happened to a domain, newest first.
+-- Lists the history of a domain, newest first.
 SELECT h.id, h.moved_at, h.from_status::text AS from_status, h.to_status::text AS to_status, h.is_active, h.reason_code, h.reason, h.moved_by
 FROM domain_history h
 WHERE h.domain_id = (SELECT d.id FROM domains d WHERE d.name = $2)
@@ -147,7 +148,7 @@ ORDER BY h.id DESC
 LIMIT $3::bigint;
 
 -- name: days_of_domain
--- What was done in a domain day by day, newest first; $1: only days before this one.
+-- Lists the daily activity in a domain, newest first; $1: only days before this one.
 SELECT o.day, o.visits, o.ok, o.changed, o.errors, o.bytes, o.time_ms::float8 / GREATEST(o.visits, 1) / 1000 AS response_s
 FROM domain_days o
 WHERE o.domain_id = (SELECT d.id FROM domains d WHERE d.name = $2) AND ($1::date IS NULL OR o.day < $1)
@@ -155,7 +156,7 @@ ORDER BY o.day DESC
 LIMIT $3::bigint;
 
 -- name: robots_of_domain
--- The robots.txt of each origin of a domain, with its text.
+-- Returns the robots.txt of each origin of a domain, with its text.
 SELECT o.origin, o.robots_status_code, o.robots_error, o.robots_txt, o.robots_fetched_at, o.robots_expires_at,
        o.robots_expires_at > now() AS is_fresh, o.sitemaps
 FROM origins o

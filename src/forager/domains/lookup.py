@@ -1,4 +1,4 @@
-"""Finds the domain that a name or a URL given by a person means."""
+"""Finds the domain for a name or URL given by a user."""
 
 import difflib
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ SQL = statements.load("forager.domains", "list.sql")
 
 
 async def known_name(connection: Connection, text: str | None) -> str | None:
-    """The domain a person means by a name or a URL; refuses one that is not known, with those it could have been."""
+    """Returns the domain for a name or URL; raises NotFoundError with similar names if it is not known."""
     if text is None:
         return None
     for name in dict.fromkeys((text, canonical_name(text))):
@@ -24,7 +24,7 @@ async def known_name(connection: Connection, text: str | None) -> str | None:
 
 
 def canonical_name(text: str) -> str:
-    """`www.Example.com` and `https://example.com/x` name the domain `example.com`."""
+    """Returns the canonical name: `www.Example.com` and `https://example.com/x` both give `example.com`."""
     try:
         return domain_of(normalize(text if "://" in text else f"http://{text}"))
     except BadUrlError:
@@ -32,7 +32,7 @@ def canonical_name(text: str) -> str:
 
 
 def suggestion(name: str, near: Sequence[str]) -> str:
-    """A sentence with the closest names, or where to find them all."""
+    """Returns a sentence with the closest names, or where to list them all."""
     close = difflib.get_close_matches(name, near, n=3, cutoff=0.5)
     if not close:
         return " `forager domains` lists them all."

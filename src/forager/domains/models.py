@@ -1,10 +1,10 @@
-"""A trap as the database knows it: links of a domain that would never end, and the rule that says so."""
+"""A crawler trap as stored in the database: links of a domain that would never end, and the rule that detected them."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 ALL_OF_A_LOOK = ""
-"""The template of a rule that goes by the look of a URL: it is about all of them."""
+"""The template of a rule that judges the form of a URL: it applies to all URLs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,13 +13,13 @@ class Trap:
     domain_id: int
     rule: str
     template: str
-    """Which URLs it is about; `ALL_OF_A_LOOK`: those that break the rule."""
+    """Which URLs it applies to; `ALL_OF_A_LOOK`: those that break the rule."""
     pages: int
-    """Pages that spoke for it."""
+    """Pages that support it."""
     found_at: datetime | None
-    """None: only suspected."""
+    """None: only a candidate."""
     is_released: bool
-    """An operator lets its links through."""
+    """An operator allows its links."""
 
     @property
     def place(self) -> tuple[str, str]:
@@ -31,10 +31,10 @@ class Trap:
 
     @property
     def blocks_links(self) -> bool:
-        """Whether its links are left out."""
+        """Whether its links are skipped."""
         return self.is_found and not self.is_released
 
     @property
     def has_pattern(self) -> bool:
-        """Whether its URLs are those of a template."""
+        """Whether it applies to the URLs of a template."""
         return self.template.startswith("http")

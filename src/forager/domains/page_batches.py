@@ -1,4 +1,5 @@
-"""Domains in portions of about so many pages: a transaction stays short with many small domains and with a huge one."""
+"""Groups domains into batches with a limited number of pages: transactions stay short with many small domains or a
+huge one."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
@@ -13,7 +14,7 @@ Domain = TypeVar("Domain", bound=HasPages)
 
 
 def batch_by_pages(domains: Iterable[Domain], *, most_pages: int, most_domains: int) -> Iterator[list[Domain]]:
-    """In their order. A domain with more than `most_pages` is a portion of its own."""
+    """Yields batches in the given order. A domain with more than `most_pages` is a batch of its own."""
     portion: list[Domain] = []
     pages = 0
     for domain in domains:

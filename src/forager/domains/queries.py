@@ -24,18 +24,18 @@ async def top_domains(
     breaker: str | None = None,
     limit: int | None = None,
 ) -> list[Row]:
-    """The first domains by `yield`, `score`, `pages`, `errors` or `change`, of those that the filters leave."""
+    """Returns the top domains by `yield`, `score`, `pages`, `errors` or `change` among those that match the filters."""
     filters = (status, is_active, parent, run, part, breaker)
     return as_dicts(await connection.fetch(SQL["top_domains"], by, limit, *filters))
 
 
 async def count_waiting_images(connection: Connection, names: Sequence[str]) -> dict[str, int]:
-    """Returns how many images wait for their first visit, by domain, where there are some."""
+    """Returns the number of images waiting for their first visit, by domain; domains without any are left out."""
     return {row["name"]: row["images"] for row in await connection.fetch(SQL["images_waiting"], names)}
 
 
 async def describe_domain(connection: Connection, name: str, *, moves: int | None = 5) -> Row:
-    """Everything about one domain: its row, its pages by state, how its visits ended, robots.txt, its last moves."""
+    """Returns everything about one domain: its row, pages by status, visits by outcome, robots.txt, latest history."""
     found = dict(await fetch_one(connection, SQL["find_domain"], await known_name(connection, name)))
     identity = found["id"]
     states = await connection.fetch(SQL["page_states_of_domain"], identity)
@@ -64,7 +64,7 @@ async def list_domains(
     breaker: str | None = None,
     limit: int | None = None,
 ) -> list[Row]:
-    """Returns domains by number or by name; `after` is the number or the name of the last one that was shown."""
+    """Returns domains by id or by name; `after` is the id or the name of the last one returned."""
     statement = SQL["domains_by_name" if by_name else "domains_by_id"]
     return as_dicts(await conn.fetch(statement, *after, status, is_active, parent, run, part, breaker, limit))
 
@@ -77,7 +77,7 @@ async def name_of_domain(conn: Connection, domain_id: int) -> str:
 
 
 async def list_moves(conn: Connection, name: str, after: Key = START, *, limit: int | None = None) -> list[Row]:
-    """Returns what happened to one domain, newest first."""
+    """Returns the history of one domain, newest first."""
     return as_dicts(await conn.fetch(SQL["moves_of_domain"], *after, await known_name(conn, name), limit))
 
 

@@ -1,7 +1,7 @@
--- Domains as entities: identity, lease keeping, counters, robots.txt. Owner of domains, origins, domain_transitions.
+-- Domains: identity, lease renewal, counters, robots.txt. Owner of domains, origins, domain_transitions.
 
 -- name: add_domains
--- Domains met for the first time, in name order so that workers do not deadlock.
+-- Adds newly discovered domains, in name order so that workers do not deadlock.
 INSERT INTO domains (name, parent_domain, base_url, source, run_id, round)
 SELECT n.name, n.parent_domain, n.base_url, $4, $5, COALESCE((SELECT round + 1 FROM runs WHERE id = $5), 0)
 FROM unnest($1::text[], $2::text[], $3::text[]) AS n (name, parent_domain, base_url)
@@ -9,8 +9,8 @@ ORDER BY n.name
 ON CONFLICT (name) DO NOTHING;
 
 -- name: add_seed_domains
--- Domains of a list of seeds met for the first time, in its order. What they begin with is counted at once: nobody else can
--- add a page to a domain that is not committed yet.
+-- Adds new domains of a seed list, in list order. Their pages are counted at once: no other transaction can add a page to a domain that
+-- is not committed yet.
 INSERT INTO domains (name, parent_domain, base_url, seed_rank, pages_discovered, frontier_size, source, run_id, ready_at,
                      priority_score, priority_computed_at)
 SELECT n.name, n.parent_domain, n.base_url, n.seed_rank, n.pages, n.pages, $6, $7, now(),
@@ -24,7 +24,7 @@ ON CONFLICT (name) DO NOTHING
 RETURNING id, name;
 
 -- name: raise_ranks
--- Known domains that a list ranks higher, or for the first time; their source stays the first.
+-- Updates known domains that a list ranks higher, or for the first time; their source stays the first one.
 WITH better AS MATERIALIZED (
     SELECT d.id, n.seed_rank FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, seed_rank)
     JOIN domains d ON d.id = n.domain_id AND COALESCE(n.seed_rank < d.seed_rank, true)
@@ -33,15 +33,15 @@ WITH better AS MATERIALIZED (
 UPDATE domains d SET seed_rank = better.seed_rank FROM better WHERE d.id = better.id;
 
 -- name: names_of_run
--- The domains a run has taken, with their registrable ones.
+-- Returns the domains of a run, with their registrable domains.
 SELECT name, parent_domain FROM domains WHERE run_id = $1;
 
 -- name: find_domains
--- Ids of domains by name.
+-- Returns the ids of domains by name.
 SELECT id, name FROM domains WHERE name = ANY ($1::text[]);
 
 -- name: count_discovered
--- New pages of these domains: count them, and make the domain claimable. In id order, after all pages are inserted.
+-- Counts new pages of these domains, and makes the domains claimable. In id order, after all pages are inserted.
 WITH more AS MATERIALIZED (
     SELECT d.id, n.pages FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) JOIN domains d ON d.id = n.domain_id
     ORDER BY d.id FOR NO KEY UPDATE OF d
@@ -56,7 +56,7 @@ SET pages_discovered = d.pages_discovered + more.pages, frontier_size = d.fronti
 FROM more WHERE d.id = more.id;
 
 -- name: wake_due
--- Domains of a run whose time has come since they were written: the trigger sees that they are due.
+-- Updates domains of a run that became due since they were written: the trigger marks them as due.
 UPDATE domains SET is_due = true WHERE id = ANY (ARRAY(
     SELECT id FROM domains
     WHERE claimed_by IS NULL AND NOT is_due AND status IN ('pending', 'active') AND is_active AND run_id = $1 AND due_at <= now()
@@ -64,7 +64,7 @@ UPDATE domains SET is_due = true WHERE id = ANY (ARRAY(
     FOR NO KEY UPDATE SKIP LOCKED));
 
 -- name: count_waiting
--- How many domains of a run could be leased now by a worker with the labels of $2, within a budget of $4 pages each; counted up to $3.
+-- Counts domains of a run that a worker with the labels $2 could lease now, within a budget of $4 pages each; up to $3 per label.
 SELECT count(*)::int FROM unnest($2::text[]) AS l (label) CROSS JOIN LATERAL (
     SELECT FROM domains d
     WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $1
@@ -72,27 +72,27 @@ SELECT count(*)::int FROM unnest($2::text[]) AS l (label) CROSS JOIN LATERAL (
     LIMIT $3) waiting;
 
 -- name: wake
--- Something of these domains came into reach.
+-- Makes domains ready because one of their pages is now within the scope.
 UPDATE domains SET ready_at = LEAST(COALESCE(ready_at, now()), now()) WHERE id = ANY ($1::bigint[]);
 
 -- name: update_requeue_counts
--- Pages of these domains that got a new task.
+-- Counts pages of these domains that got a new task.
 UPDATE domains d SET frontier_size = d.frontier_size + n.pages, status = CASE d.status WHEN 'exhausted' THEN 'active' ELSE d.status END
 FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) WHERE d.id = n.domain_id;
 
 -- name: wake_unreachable
--- Domains asked for by name although nobody answered last time: a person knows better, so they are tried again now.
+-- Retries unreachable domains now because an operator named them explicitly.
 UPDATE domains SET status = 'pending', block_reason = NULL, block_reason_code = NULL, next_crawl_after = NULL
 WHERE name = ANY ($1::text[]) AND status = 'unreachable';
 
 -- name: allow_networks
--- The operator lets the address guard through to these networks, for these domains and as long as they are known. Answers their ids.
+-- Allows these networks in the address guard for these domains, as long as the domains exist. Returns their ids.
 UPDATE domains SET allow_networks = $2::text[] WHERE id = ANY (ARRAY(
     SELECT id FROM domains WHERE name = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE))
 RETURNING id;
 
 -- name: reset_unreachable
--- Domains that failed only because our own network was down: their failures in a row are forgotten, and those that rest for it are ready again.
+-- Clears the failure streak of domains that failed only because our own network was down, and ends the cooldown of those in one for it.
 UPDATE domains d
 SET consecutive_error_count = 0, error_streak_code = NULL,
     unreachable_cooldowns = GREATEST(0, d.unreachable_cooldowns - (d.status = 'unreachable')::int),
@@ -107,9 +107,9 @@ WHERE d.id = held.id
 RETURNING held.status = 'unreachable' AS was_resting;
 
 -- name: assign_domains
--- A run takes the domains it was asked to crawl: named ones, those below named parents, or all with something to do. With them come
--- those that an earlier run took for the images of their pages and did not finish. Found once, as an array: where statistics are older
--- than a long list, `id IN (SELECT … FOR UPDATE)` looked for all of them anew for each (18 s for 5,000).
+-- Assigns to a run the domains it was asked to crawl: named ones, those below named parents, or all with work. With them come those that
+-- an earlier run took for the images of their pages and did not finish. The ids are collected once, as an array: when statistics are
+-- older than a long list, `id IN (SELECT … FOR UPDATE)` repeated the search for each row (18 s for 5,000).
 WITH taken AS MATERIALIZED (
     SELECT id FROM domains
     WHERE name = ANY ($2::text[]) OR parent_domain = ANY ($3::text[]) OR ($4 AND frontier_size > 0)
@@ -126,8 +126,8 @@ SET run_id = $1, run_pages = 0, round = 0,
 WHERE id = ANY (ARRAY(SELECT id FROM taken));
 
 -- name: assign_free_domains
--- The standing run takes domains that belong to no run, or to one that is over, some at a time. One whose pages are known is not there
--- for its images only, although the run that is over had it for them.
+-- Assigns domains that belong to no run, or to a finished one, to the continuous run, up to $2 at a time. A domain with known pages is
+-- no longer images-only, although the finished run had it only for images.
 WITH strays AS (
     SELECT id FROM domains
     WHERE (run_id IS NULL OR run_id IN (SELECT r.id FROM runs r WHERE r.status <> 'running' AND r.id <> $1)) AND claimed_by IS NULL
@@ -146,11 +146,11 @@ WITH strays AS (
 SELECT count(*)::int FROM adopted;
 
 -- name: known_names
--- Domains that are there for their pages, in the order they came.
+-- Returns domains that are not images-only, in id order.
 SELECT id, name FROM domains WHERE id > $1 AND NOT images_only ORDER BY id;
 
 -- name: hold_leases
--- Which of these leases are still ours; their rows stay locked until the transaction ends, in id order.
+-- Returns which of these leases are still ours; locks their rows until the transaction ends, in id order.
 SELECT d.id, d.version,
        d.is_active AND NOT d.has_new_settings AND window_end(now(), d.maintenance_start, d.maintenance_end) IS NULL AS may_go_on
 FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, version)
@@ -159,22 +159,22 @@ ORDER BY d.id
 FOR NO KEY UPDATE OF d;
 
 -- name: lastmods_of
--- How often the sitemaps of a domain said that a page had changed, and how often it had.
+-- Returns how often the sitemaps of a domain claimed that a page had changed, and how often it had.
 SELECT d.lastmod_claims, d.lastmod_truths FROM domains d WHERE d.id = $1;
 
 -- name: count_lastmods
--- Claims of sitemaps that visits tested. The caller holds the domains.
+-- Counts sitemap claims that visits verified. The caller has locked the domains.
 UPDATE domains d SET lastmod_claims = d.lastmod_claims + n.claims, lastmod_truths = d.lastmod_truths + n.truths
 FROM unnest($1::bigint[], $2::int[], $3::int[]) AS n (domain_id, claims, truths)
 WHERE d.id = n.domain_id;
 
 -- name: without_links
--- Of these domains, those whose links are not to be stored.
+-- Returns those of these domains whose links are not stored.
 SELECT d.id FROM domains d WHERE d.id = ANY ($1::bigint[]) AND NOT d.stores_links;
 
 -- name: count_visits
--- Closed tasks of leased domains: counters, pace and breaker for a successor, lease renewed. What the holder thinks of a breaker that
--- somebody closed by hand since is not written.
+-- Records closed tasks of leased domains: counters, delay and breaker for the next lease holder; renews the lease. The holder's breaker
+-- state is ignored if an operator closed the breaker since.
 UPDATE domains d
 SET pages_crawled = d.pages_crawled + n.ok, total_error_count = d.total_error_count + n.errors,
     consecutive_error_count = CASE WHEN n.is_new_streak OR (n.streak_code IS NOT NULL AND n.streak_code IS DISTINCT FROM d.error_streak_code)
@@ -197,36 +197,37 @@ FROM unnest($1::bigint[], $2::int[], $3::int[], $4::int[], $5::int[], $6::smalli
 WHERE d.id = n.domain_id;
 
 -- name: sitemaps_of_run
--- Sitemaps that the robots.txt files of a run's domains name, some of them.
+-- Returns sitemaps named in the robots.txt files of a run's domains, one per origin, up to $2.
 SELECT o.sitemaps[1] AS url FROM origins o JOIN domains d ON d.id = o.domain_id
 WHERE d.run_id = $1 AND cardinality(o.sitemaps) > 0
 ORDER BY o.domain_id LIMIT $2;
 
 -- name: note_waits
--- Leased domains whose site asked for silence, or whose requests failed: why nothing is asked now, and until when. The claim forgets it.
+-- Stores why a leased domain makes no requests and until when: the site asked us to wait, or requests failed. The next claim clears it.
 UPDATE domains d SET block_reason = n.reason, next_allowed_at = GREATEST(d.next_allowed_at, now() + make_interval(secs => n.wait_s))
 FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::float8[]) AS n (domain_id, version, reason, wait_s)
 WHERE d.id = n.domain_id AND d.version = n.version AND d.claimed_by = $5;
 
 -- name: count_claims
--- What a run took from its domains, where it has a limit per domain.
+-- Adds pages that a run claimed from its domains, if it has a limit per domain.
 UPDATE domains d SET run_pages = d.run_pages + n.pages FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, pages) WHERE d.id = n.domain_id;
 
 -- name: return_claims
--- What a run took from its domains and did not visit.
+-- Subtracts pages that a run claimed and did not visit.
 UPDATE domains d SET run_pages = GREATEST(0, d.run_pages - n.pages)
 FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS n (run_id, domain_id, pages) WHERE d.id = n.domain_id AND d.run_id = n.run_id;
 
 -- name: renew_leases
--- The heartbeat: everything this worker holds stays its own for another lease. Also what ran out meanwhile, while the database was away: until
--- another worker took it, nobody else worked on it, and what was fetched under it is recorded.
+-- Heartbeat: extends all leases of this worker, including those that expired while the database was unavailable: until another worker
+-- claims such a domain, no other worker has worked on it, and what was fetched under the lease is recorded.
 UPDATE domains SET claim_expires_at = now() + make_interval(secs => $2) WHERE claimed_by = $1
 RETURNING id, version, breaker_resets,
           is_active AND NOT has_new_settings AND window_end(now(), maintenance_start, maintenance_end) IS NULL AS may_go_on;
 
 -- name: find_extra_domains
--- What a worker ($1) has more than its even share of a run's domains, the least urgent first, and the workers who have less than a quarter of
--- one. A worker counts if it was heard of within $3 seconds and is not sent away. Domains that want a label stay: not everybody may have them.
+-- Returns the domains that a worker ($1) holds beyond its even share of a run, least urgent first, and the workers that hold less than a
+-- quarter of a share. A worker counts if its heartbeat is younger than $3 seconds and it is not draining. Domains with a label stay: not
+-- every worker may hold them.
 WITH workers_alive AS (
     SELECT w.id, count(d.id) AS held
     FROM workers w LEFT JOIN domains d ON d.claimed_by = w.id AND d.run_id = $2 AND d.worker_label = ''
@@ -242,9 +243,9 @@ SELECT ARRAY(SELECT d.id FROM domains d WHERE d.claimed_by = $1 AND d.run_id = $
 FROM share WHERE share.mine > share.each;
 
 -- name: release
--- Hand domains back, after hold_leases: exhausted when nothing is left to visit now or to try again, ready when something is in reach.
--- Exhausted rests until its next revisit or refresh. Blocked once more after too many returns has no end. Who had its
--- turn goes to the back of the queue. The score is made anew.
+-- Releases domains, after hold_leases: exhausted if nothing is left to visit now or to retry, ready if something is within the scope. An
+-- exhausted domain is in cooldown until its next revisit or refresh. A domain that is blocked again after too many returns stays
+-- blocked. A domain that has used its turn goes to the end of the queue. The score is recomputed.
 UPDATE domains d
 SET claimed_by = NULL, claim_expires_at = NULL, version = d.version + 1,
     next_allowed_at = now() + make_interval(secs => n.wait_s),
@@ -292,8 +293,8 @@ CROSS JOIN LATERAL (
 WHERE d.id = n.domain_id;
 
 -- name: free_lost_leases
--- Domains whose lease ran out or whose worker is dead or silent become claimable again; the new version refuses its late results.
--- Their last requests are on no record: the pace counts from now. So do strays: leases of a worker that knows of none.
+-- Frees domains whose lease expired or whose worker is dead or silent; the new version rejects late results. Their last requests are not
+-- recorded, so the crawl delay counts from now. Also frees the leases of the worker $3, which does not know of them.
 WITH lost AS MATERIALIZED (
     SELECT d.id FROM domains d LEFT JOIN workers w ON w.id = d.claimed_by
     WHERE d.claimed_by IS NOT NULL
@@ -310,12 +311,12 @@ FROM lost WHERE d.id = lost.id
 RETURNING d.id, d.name;
 
 -- name: find_robots
--- robots.txt of leased domains that may still be trusted.
+-- Returns the robots.txt of leased domains that has not expired.
 SELECT domain_id, origin, robots_txt, robots_status_code, EXTRACT(EPOCH FROM robots_expires_at - now())::float8 AS ttl_s
 FROM origins WHERE domain_id = ANY ($1::bigint[]) AND robots_expires_at > now() AND robots_error IS NULL;
 
 -- name: store_robots
--- What an origin's robots.txt said, or why it could not be had: then the last copy stays, and is not used for crawling.
+-- Stores an origin's robots.txt, or why it could not be fetched: then the last copy is kept, and is not used for crawling.
 INSERT INTO origins (domain_id, origin, robots_txt, robots_status_code, robots_error, robots_fetched_at, robots_expires_at, sitemaps)
 SELECT n.domain_id, n.origin, n.robots_txt, n.status_code, n.error, now(), now() + make_interval(secs => n.ttl_s),
        COALESCE(string_to_array(n.sitemaps, E'\n'), '{}')
@@ -330,15 +331,15 @@ SET robots_txt = CASE WHEN EXCLUDED.robots_error IS NULL THEN EXCLUDED.robots_tx
     robots_error = EXCLUDED.robots_error, robots_fetched_at = EXCLUDED.robots_fetched_at, robots_expires_at = EXCLUDED.robots_expires_at;
 
 -- name: add_robots_requests
--- When robots.txt files were asked for: evidence of the pace.
+-- Records requests for robots.txt, as evidence of the crawl delay.
 INSERT INTO robots_requests (domain_id, origin, requested_at, pace_ms)
 SELECT n.* FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::int[]) AS n (domain_id, origin, requested_at, pace_ms)
 JOIN domains d ON d.id = n.domain_id; -- one that was purged meanwhile has no history
 
 -- name: next_ready
--- When a run's next unleased domain may be claimed by who has the labels of $3, and whether any of its domains is leased now. A domain
--- of which nothing is ready before $4 seconds have passed does not count: it waits for tries that were put off, and they keep. Nor does
--- one that is due later than in $5 seconds, so that those that sleep for long are not looked through.
+-- Returns when a run's next unleased domain can be claimed by a worker with the labels $3, and whether any of its domains is leased now.
+-- Ignores domains with nothing ready within $4 seconds: they wait for deferred retries, which stay queued. Ignores domains due later
+-- than in $5 seconds, so that long cooldowns are not scanned.
 SELECT EXISTS (SELECT FROM domains WHERE claimed_by IS NOT NULL AND run_id = $1) AS is_held,
        LEAST(
            (SELECT 0.0::float8 FROM unnest($3::text[]) AS l (label) CROSS JOIN LATERAL (
@@ -356,8 +357,8 @@ SELECT EXISTS (SELECT FROM domains WHERE claimed_by IS NOT NULL AND run_id = $1)
             ORDER BY d.due_at LIMIT 1)) AS wait_s;
 
 -- name: score_domains
--- The scores of the next domains after an id. A score that moved by half a point or is a day old is written, the others are not worth
--- a new row; whoever is being written to now has its turn in an hour. Answers the last id, and how many were written.
+-- Recomputes the scores of the next domains after an id. Writes a score only if it moved by half a point or is a day old: others are not
+-- worth a new row version. Skips locked rows; they are scored an hour later. Returns the last id, and how many scores were written.
 WITH batch AS MATERIALIZED (
     SELECT max(id) AS last_id FROM (SELECT id FROM domains WHERE id > $1 ORDER BY id LIMIT $2) next
 ), stale AS MATERIALIZED (
@@ -375,14 +376,14 @@ WITH batch AS MATERIALIZED (
 SELECT (SELECT last_id FROM batch) AS last_id, (SELECT count(*) FROM written)::int AS written;
 
 -- name: preview_score
--- The scores that new domains with these ranks and frontiers would have, in their order.
+-- Returns the scores that new domains with these ranks and frontier sizes would have, in the given order.
 SELECT domain_score(jsonb_populate_record(NULL::domains, jsonb_build_object(
            'seed_rank', n.seed_rank, 'frontier_size', n.frontier_size, 'image_yield_rate', 0, 'error_rate', 0, 'first_seen_at', now())), now())
 FROM unnest($1::int[], $2::bigint[]) WITH ORDINALITY AS n (seed_rank, frontier_size, place)
 ORDER BY n.place;
 
 -- name: score_domain
--- The score of one domain, made anew whatever it was. Nothing where it stands still: who has no turn has no score.
+-- Recomputes the score of one domain. Returns nothing for a blocked or unreachable domain: it cannot be claimed and has no score.
 UPDATE domains d SET priority_score = CASE WHEN $2 THEN domain_score(d, now()) ELSE 0 END, priority_computed_at = now()
 WHERE d.id = $1 AND d.status IN ('pending', 'active', 'exhausted')
 RETURNING d.priority_score;

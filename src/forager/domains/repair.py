@@ -1,6 +1,6 @@
-"""Counters made from what they count, states that cannot be true mended, and domains that are one merged.
+"""Recomputes counters, repairs impossible states, and merges duplicate domains.
 
-One short function per statement of `repair.sql`. Opens no transactions: the floor above does.
+One short function per statement of `repair.sql`. Opens no transactions: the caller does.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class CorrectedValue:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A domain as it is spelled."""
+    """A domain and its name as stored."""
 
     id: int
     name: str
@@ -50,7 +50,8 @@ async def next_domains(conn: Connection, after_id: int, limit: int) -> list[int]
 
 
 async def lock_free_domains(conn: Connection, domain_ids: Sequence[int]) -> list[int]:
-    """Those nobody works on. Whoever learns a page of them meanwhile waits with its counter, and adds to ours."""
+    """Locks and returns those without a lease. A worker that discovers a page of them waits for the lock, then adds
+    to our count."""
     return [row["id"] for row in await conn.fetch(SQL["lock_free_domains"], domain_ids)]
 
 
@@ -84,14 +85,15 @@ async def hold_for_merge(conn: Connection, names: Sequence[str]) -> list[Named]:
 
 
 async def merge(conn: Connection, elder: int, others: Sequence[int]) -> None:
-    """All but pages, tasks and links, which must have moved before. Moves stay behind: a history is one chain."""
+    """Merges all but pages, tasks and links, which must be moved before. History is not merged: it is one chain per
+    domain."""
     for statement in ("merge_domains", "move_origins", "move_robots_requests", "move_traps"):
         await conn.execute(SQL[statement], elder, others)
     await _remove(conn, others)
 
 
 class Less(NamedTuple):
-    """What a domain counts no longer."""
+    """By how much the counters of a domain decrease."""
 
     domain_id: int
     known: int = 0
@@ -105,12 +107,12 @@ async def reduce_counters(conn: Connection, less: Sequence[Less]) -> None:
 
 
 async def remove(conn: Connection, domain_id: int) -> None:
-    """With all that belongs to it alone; its pages must be gone."""
+    """Deletes the domain with everything that belongs only to it; its pages must be deleted before."""
     await _remove(conn, [domain_id])
 
 
 async def _remove(conn: Connection, domain_ids: Sequence[int]) -> None:
-    """What is sealed of them leaves its seals: this is an audited way."""
+    """Deletes domains. Sealed rows leave their seals, because this deletion is audited."""
     await conn.execute(SQL["allow_removal"])
     await conn.execute(SQL["remove_domains"], domain_ids)
 

@@ -1,15 +1,15 @@
--- Counters made anew, states that cannot be true mended, domains that are one merged.
+-- Recomputes counters, repairs impossible states, merges duplicate domains.
 
 -- name: next_domains
--- A batch of domains, in id order.
+-- Returns a batch of domains, in id order.
 SELECT id FROM domains WHERE id > $1 ORDER BY id LIMIT $2;
 
 -- name: lock_free_domains
--- Of these domains those nobody works on; their rows stay locked until the transaction ends.
+-- Returns those of these domains that have no lease; locks their rows until the transaction ends.
 SELECT id FROM domains WHERE id = ANY ($1::bigint[]) AND claimed_by IS NULL ORDER BY id FOR NO KEY UPDATE SKIP LOCKED;
 
 -- name: recount_domains
--- The counters of held domains, from their pages, closed tasks, and what is told of tasks that left; answers those that were wrong.
+-- Recomputes the counters of locked domains from their pages, closed tasks, and archived tasks; returns those that were wrong.
 UPDATE domains d
 SET pages_discovered = n.pages_discovered, frontier_size = n.frontier_size, pages_crawled = n.pages_crawled,
     total_error_count = n.total_error_count, depth_reached = n.depth_reached, images_found = n.images_found, images_stored = n.images_stored,
@@ -42,8 +42,8 @@ RETURNING d.name, n.was_discovered, d.pages_discovered, n.was_waiting, d.frontie
           n.was_errors, d.total_error_count, n.was_deep, d.depth_reached, n.was_shown, d.images_found, n.was_stored, d.images_stored;
 
 -- name: repair_states
--- Held domains whose state cannot be true: exhausted with pages waiting, active with nothing left, never ready although its run
--- may visit something. With nothing left it is exhausted, or blocked where more than half of the visits were refused.
+-- Repairs locked domains in an impossible state: exhausted with pages waiting, active with nothing left, or never ready although the run
+-- may visit something. With nothing left a domain becomes exhausted, or blocked if more than half of its visits were refused.
 WITH facts AS (
     SELECT o.id, o.status AS was, o.frontier_size, o.ready_at,
            CASE WHEN r.id IS NULL OR (r.spec ->> 'scope' NOT IN ('page', 'prefix') AND r.spec -> 'include' = '[]' AND r.spec -> 'exclude' = '[]')
@@ -82,15 +82,15 @@ WHERE d.id = v.id AND (v.status <> v.was OR v.is_forgotten)
 RETURNING d.name, v.was::text AS was, d.status::text AS status;
 
 -- name: name_domains
--- Names in id order, to see whether each is spelled as it should be.
+-- Returns names in id order, to check their spelling.
 SELECT id, name, base_url, first_seen_at FROM domains WHERE id > $1 ORDER BY id LIMIT $2;
 
 -- name: hold_for_merge
--- Domains that are to become one, with what makes one the elder; locked in id order until the transaction ends.
+-- Returns domains to merge, with what decides which is the oldest; locks them in id order until the transaction ends.
 SELECT id, name, base_url, first_seen_at FROM domains WHERE name = ANY ($1::text[]) ORDER BY id FOR UPDATE;
 
 -- name: merge_domains
--- The elder takes over what the others know: sums, the slower pace, the earlier and the later moments. Their leases end.
+-- Merges the values of the other domains into the oldest: sums, the slower crawl delay, the earlier and later times. Their leases end.
 UPDATE domains k
 SET images_found = m.images_found, images_stored = m.images_stored, seed_rank = m.seed_rank, depth_reached = m.depth_reached,
     first_seen_at = m.first_seen_at, last_crawled_at = m.last_crawled_at, first_blocked_at = m.first_blocked_at,
@@ -107,7 +107,7 @@ FROM (
 WHERE k.id = $1;
 
 -- name: move_origins
--- robots.txt files of domains that became one; of two for the same origin the newer stays.
+-- Moves the robots.txt files of merged domains; of two for the same origin the newer is kept.
 INSERT INTO origins (domain_id, origin, robots_txt, robots_status_code, robots_error, sitemaps, robots_fetched_at, robots_expires_at)
 SELECT DISTINCT ON (o.origin) $1, o.origin, o.robots_txt, o.robots_status_code, o.robots_error, o.sitemaps, o.robots_fetched_at,
        o.robots_expires_at
@@ -119,25 +119,25 @@ SET robots_txt = EXCLUDED.robots_txt, robots_status_code = EXCLUDED.robots_statu
 WHERE origins.robots_fetched_at < EXCLUDED.robots_fetched_at;
 
 -- name: move_robots_requests
--- Requests for robots.txt of domains that became one.
+-- Moves the robots.txt requests of merged domains.
 UPDATE robots_requests SET domain_id = $1 WHERE domain_id = ANY ($2::bigint[]);
 
 -- name: move_traps
--- Traps of domains that became one; of several for the same template one stays. The next claim leaves out their pages again.
+-- Moves the traps of merged domains; of several for the same template one is kept. The next claim skips their pages again.
 UPDATE domain_traps t SET domain_id = $1
 WHERE t.id IN (SELECT min(o.id) FROM domain_traps o WHERE o.domain_id = ANY ($2::bigint[]) GROUP BY o.rule, o.template)
   AND NOT EXISTS (SELECT FROM domain_traps k WHERE k.domain_id = $1 AND k.rule = t.rule AND k.template = t.template);
 
 -- name: allow_removal
--- For the rest of the transaction history may be deleted.
+-- Allows deleting history for the rest of the transaction.
 SELECT set_config('forager.purge', 'on', true);
 
 -- name: remove_domains
--- Domains that became part of another; whatever still belonged to them would forbid it.
+-- Deletes merged domains; fails on a foreign key if anything still belongs to them.
 DELETE FROM domains WHERE id = ANY ($1::bigint[]);
 
 -- name: lessen_domains
--- Pages and images went for good: their domains count so many less.
+-- Subtracts deleted pages and images from the counters of their domains.
 UPDATE domains d
 SET pages_discovered = d.pages_discovered - n.known, frontier_size = d.frontier_size - n.waiting, images_found = d.images_found - n.shown,
     images_stored = d.images_stored - n.stored
@@ -145,5 +145,5 @@ FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]
 WHERE d.id = n.id;
 
 -- name: rename_domain
--- The one spelling of a domain's name.
+-- Sets the canonical name of a domain.
 UPDATE domains SET name = $2, parent_domain = $3, base_url = $4 WHERE id = $1;

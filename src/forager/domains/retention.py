@@ -1,6 +1,6 @@
-"""Traces of domains that are old enough to go. One short function per statement of `traces.sql`.
+"""Deletes old records of domains. One short function per statement of `retention.sql`.
 
-Each statement is a transaction, and may be stopped after any of them.
+Each statement is a transaction; the caller may stop after any of them.
 """
 
 from typing import NamedTuple
@@ -11,13 +11,13 @@ from forager.db.types import Connection
 
 SQL = statements.load("forager.domains", "retention.sql")
 MOVES_STAY = 20
-"""Of each domain so many moves stay, however old they are."""
+"""The latest moves of each domain that are kept, however old they are."""
 
 
 class DeletedRows(NamedTuple):
     rows: int
     last_id: int | None
-    """Of the last domain that was looked at; None: there was none left."""
+    """The last domain checked; None: there was none left."""
 
 
 DROP_ROBOTS_REQUESTS = Query(SQL["drop_robots_requests"], DeletedRows)
@@ -39,5 +39,5 @@ async def drop_moves(
 
 
 async def count_old(conn: Connection, *, robots_s: float, moves_s: float, refresh_every_s: float) -> dict[str, int]:
-    """Table → how many of its rows would go now."""
+    """Returns table → the number of rows that would be deleted now."""
     return dict(await fetch_one(conn, SQL["count_old"], robots_s, moves_s, refresh_every_s, MOVES_STAY))

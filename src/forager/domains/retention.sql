@@ -1,12 +1,12 @@
--- What domains leave behind, and when it goes: requests for robots.txt, and moves from state to state.
+-- Retention of domain records: requests for robots.txt, and status changes.
 
 -- name: allow
--- What retention deletes in this transaction leaves its seals.
+-- Allows deletions in this transaction; deleted rows leave their seals.
 SELECT set_config('forager.purge', 'on', true);
 
 -- name: drop_robots_requests
--- Requests for robots.txt of so many domains behind an id that are older than they have to be; a domain that keeps its visits longer keeps
--- them as long. Answers how many went, and the last id.
+-- Deletes expired robots.txt requests of the next $2 domains after an id; a domain with a longer history retention keeps them as long.
+-- Returns the number deleted, and the last id.
 WITH these AS MATERIALIZED (
     SELECT d.id, now() - make_interval(secs => GREATEST($3::float8, d.history_retention_s)) AS since FROM domains d WHERE d.id > $1 ORDER BY d.id LIMIT $2
 ), gone AS (
@@ -15,8 +15,9 @@ WITH these AS MATERIALIZED (
 SELECT (SELECT count(*) FROM gone)::int AS rows, (SELECT max(id) FROM these) AS last_id;
 
 -- name: drop_moves
--- Moves of so many domains behind an id that are older than they have to be. The last $5 of a domain stay, and what a refresh looks back at;
--- only the oldest go, so that each move still begins where the one before it ended. Answers how many went, and the last id.
+-- Deletes expired status changes of the next domains after an id. Keeps the last $5 of a domain, and those a refresh needs. Deletes only
+-- the oldest, so that each remaining change starts with the status the previous one ended with. Returns the number deleted, and the last
+-- id.
 WITH these AS MATERIALIZED (
     SELECT d.id, now() - make_interval(secs => GREATEST($3::float8, 2 * COALESCE(d.refresh_every_s, $4::float8))) AS since
     FROM domains d WHERE d.id > $1 ORDER BY d.id LIMIT $2
@@ -29,7 +30,7 @@ WITH these AS MATERIALIZED (
 SELECT (SELECT count(*) FROM gone)::int AS rows, (SELECT max(id) FROM these) AS last_id;
 
 -- name: count_old
--- How many of both would go now.
+-- Counts the rows of both that would be deleted now.
 SELECT (SELECT count(*) FROM robots_requests r JOIN domains d ON d.id = r.domain_id
         WHERE r.requested_at < now() - make_interval(secs => GREATEST($1::float8, d.history_retention_s))) AS robots_requests,
        (SELECT count(*) FROM (SELECT h.domain_id, h.moved_at, row_number() OVER (PARTITION BY h.domain_id ORDER BY h.id DESC) AS number

@@ -1,4 +1,4 @@
-"""What the statements of domains take and return: named columns of bulk statements, records of rows."""
+"""Parameters and results of the domain statements: named columns of bulk statements, row records."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -28,7 +28,7 @@ class LastmodCounts(NamedTuple):
 
 
 class ExcessLeases(NamedTuple):
-    """Domains that a worker could give up, and workers that hold next to nothing, each with what it holds."""
+    """Domains that a worker could release, and workers that hold next to nothing, each with its number of domains."""
 
     domains: list[int]
     workers: list[int]
@@ -54,7 +54,7 @@ class ScoredDomains(NamedTuple):
 
 
 class VisitColumns(NamedTuple):
-    """One element per domain; `lease_s` is for all of them."""
+    """One element per domain; `lease_s` applies to all."""
 
     domain_id: Sequence[int]
     closed: Sequence[int]
@@ -78,7 +78,7 @@ class VisitColumns(NamedTuple):
 
 
 class ReleaseColumns(NamedTuple):
-    """One element per domain in what are sequences of domains; scope, limits and policies are for all of them."""
+    """Sequences of domain values have one element per domain; scope, limits and policies apply to all."""
 
     domain_id: Sequence[int]
     wait_s: Sequence[float]

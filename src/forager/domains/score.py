@@ -1,14 +1,14 @@
-"""The scores of all domains, made anew. The formula itself is `domain_score` in the schema; here is only the walk."""
+"""Recomputes the scores of all domains in batches. The formula is `domain_score` in the schema."""
 
 from forager.db.types import Connection
 from forager.domains import store
 
 BATCH = 20_000
-"""Domains looked at in one statement; about half a second."""
+"""Domains per statement; about half a second."""
 
 
 async def score_all(conn: Connection, *, is_scored: bool, batch: int = BATCH) -> int:
-    """How many scores were written. Each batch is a transaction of its own, unless the caller opened one."""
+    """Returns the number of scores written. Each batch is its own transaction, unless the caller opened one."""
     written, last = 0, 0
     while True:
         found, count = await store.score_domains(conn, after=last, limit=batch, is_scored=is_scored)

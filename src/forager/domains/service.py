@@ -1,4 +1,4 @@
-"""What an operator may do to a domain: reset it or its breaker, pause, resume, block, change its settings."""
+"""Operator actions on a domain: reset it or its breaker, pause, resume, block, change its settings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from forager.stats import store as stats
 from forager.urls.domain import origin_of
 
 MOST_SEEDS = 100
-"""That are tried again at once in a domain of which nothing waits."""
+"""Seeds that are retried at once in a domain with nothing waiting."""
 PENDING, BLOCKED, EXHAUSTED = DomainStatus.PENDING, DomainStatus.BLOCKED, DomainStatus.EXHAUSTED
 
 
@@ -36,9 +36,9 @@ class Reset:
     status: DomainStatus
     is_active: bool
     reopened: int
-    """Pages that had failed and are tried again."""
+    """Failed pages that are retried."""
     revisited: int
-    """Pages that were read and are visited again."""
+    """Fetched pages that are visited again."""
 
 
 @with_config(RECORD)
@@ -82,16 +82,16 @@ class Configured:
     name: str
     changes: Mapping[str, Any]
     planned: int = 0
-    """Next visits that were planned, or moved."""
+    """Next visits that were scheduled or moved."""
     dropped: int = 0
-    """Planned visits that were forgotten."""
+    """Scheduled visits that were removed."""
 
 
 async def reset(conn: Connection, name: str, *, by: str, reason: str, also_gone: bool = False) -> Reset:
-    """Whatever held the domain back is forgotten: it is pending and due now, or goes on being active.
+    """Clears whatever held the domain back: it becomes pending and due now, or stays active.
 
-    Pages that failed or were refused are tried again. A domain that is exhausted, or of which nothing waits, is
-    crawled again from end to end.
+    Pages that failed or were refused are retried. A domain that is exhausted, or has nothing waiting, is crawled again
+    completely.
     """
     held = await hold_domain(conn, name)
     if can_transition(held.status, PENDING):
@@ -110,7 +110,7 @@ async def reset(conn: Connection, name: str, *, by: str, reason: str, also_gone:
 
 
 async def reset_breaker(conn: Connection, name: str, *, by: str, reason: str, rest_s: float) -> BreakerReset:
-    """Only the breaker is closed: requests may leave again at their pace. `rest_s` is the pause it makes."""
+    """Closes only the breaker: requests resume at the crawl delay. `rest_s` is the pause the breaker causes."""
     held = await hold_domain(conn, name)
     await domains.reset_breaker(conn, held.id, rest_s=rest_s)
     await domains.note(conn, held.id, by=by, reason=reason)
@@ -118,7 +118,7 @@ async def reset_breaker(conn: Connection, name: str, *, by: str, reason: str, re
 
 
 async def switch(conn: Connection, name: str, is_active: bool, *, by: str, reason: str) -> Switched:
-    """Pause or resume. Whoever holds the domain finishes what is under way and lets go of it."""
+    """Pauses or resumes a domain. The worker that holds it finishes open requests and releases it."""
     held = await hold_domain(conn, name)
     await sign_moves(conn, by=by, reason_code=OPERATOR, reason=reason)
     was_turned = await domains.switch(conn, held.id, is_active)
@@ -128,10 +128,11 @@ async def switch(conn: Connection, name: str, is_active: bool, *, by: str, reaso
 async def block(
     conn: Connection, name: str, *, by: str, reason: str, rest_s: float | None = None, hush_s: float = 0.0
 ) -> Blocked:
-    """No visits until an operator resets it, or for `rest_s`. A lease ends at once; its late results are refused. A
-    domain that is not known is added, so that no link to it is followed later.
+    """Blocks visits until an operator resets the domain, or for `rest_s`. Ends a lease at once; its late results are
+    rejected. Adds an unknown domain, so that links to it are not followed later.
 
-    `hush_s` is how long its holder may not know that yet: for so long nobody else asks the site for anything.
+    `hush_s` is how long the lease holder may not know of the block: during that time no other worker sends requests to
+    the site.
     """
     was_known = await _add_unknown(conn, name)
     held = await hold_domain(conn, name)
@@ -148,8 +149,8 @@ async def block(
 
 
 async def _add_unknown(conn: Connection, name: str) -> bool:
-    """Adds a domain without pages unless it is known; returns whether it was. A name without a dot, a colon or a scheme
-    is a typing error, and is left to be refused."""
+    """Adds a domain without pages unless it is known; returns whether it was. A name without a dot, a colon or a
+    scheme is a typing error, and the NotFoundError is raised."""
     try:
         await known_name(conn, name)
     except NotFoundError:
@@ -163,7 +164,7 @@ async def _add_unknown(conn: Connection, name: str) -> bool:
 
 
 async def rescore(conn: Connection, name: str, *, is_scored: bool) -> DomainScore:
-    """Its place in the order of domains is computed now and not within the hour. `is_scored`: whether scores decide."""
+    """Recomputes the domain's score now instead of within the hour. `is_scored`: whether scores decide the order."""
     held = await hold_domain(conn, name)
     score = await domain_store.score_domain(conn, held.id, is_scored=is_scored)
     if score is None:
@@ -176,7 +177,8 @@ async def rescore(conn: Connection, name: str, *, is_scored: bool) -> DomainScor
 async def configure(
     conn: Connection, name: str, changes: Mapping[str, Any], *, by: str, refresh_every_s: float | None
 ) -> Configured:
-    """Change how a domain is crawled: column → value, None clears. A new frequency plans the next visits at once."""
+    """Changes the settings of a domain: column → value, None clears. A new frequency reschedules the next visits at
+    once."""
     validate_changes(changes)
     held = await hold_domain(conn, name)
     if (budget := changes.get("max_pages_per_run")) is not None:
@@ -192,7 +194,7 @@ async def configure(
 
 
 async def clear_networks(conn: Connection, name: str, *, by: str) -> Configured:
-    """Take back what --allow-network allowed for a domain. A run under way keeps what it was given."""
+    """Revokes what --allow-network allowed for a domain. A running run keeps what it was given."""
     held = await hold_domain(conn, name)
     await domains.clear_networks(conn, held.id)
     await domains.note(conn, held.id, by=by, reason="networks forgotten")
@@ -200,7 +202,7 @@ async def clear_networks(conn: Connection, name: str, *, by: str) -> Configured:
 
 
 async def release_tasks(conn: Connection, domain_id: int) -> None:
-    """Tasks of a lease that was ended are free again and count for no limit."""
+    """Frees the tasks of a lease that was ended; they no longer count against any limit."""
     freed = await claim.free_tasks(conn, [domain_id])
     await domain_store.return_claims(conn, freed)
     for run, _, count in freed:
@@ -208,7 +210,8 @@ async def release_tasks(conn: Connection, domain_id: int) -> None:
 
 
 async def _requeue_home(conn: Connection, held: LockedDomain, *, by: str) -> int:
-    """A domain that stood still and of which nothing waits would be exhausted before anybody asked it."""
+    """Requeues the start pages: a reactivated domain with nothing waiting would be exhausted before its first
+    request."""
     homes = await revisits.requeue_start_pages(conn, [held.id], by=by, most_seeds=MOST_SEEDS)
     reopened = homes.get(held.id, 0)
     await domains.reset_domain(conn, held.id, reopened=reopened)

@@ -1,4 +1,4 @@
-"""Which values of a domain an operator may set, and within which bounds. Pure."""
+"""The domain settings an operator may change, and their bounds. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ NUMBERS = {
 }
 WINDOW = ("maintenance_start", "maintenance_end")
 REVISITS = frozenset({"revisit_every_s", "is_adaptive", "refresh_every_s"})
-"""A change of these moves the next visits."""
+"""Changing one of these reschedules the next visits."""
 
 
 WORDS = {
@@ -65,7 +65,7 @@ SPANS = (("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60))
 
 
 def in_words(changes: Mapping[str, Any]) -> str:
-    """`delay 2s, visited again every 6h, window 22:00-06:00 UTC`: for the history, and for who gave the order."""
+    """Returns `delay 2s, visited again every 6h, window 22:00-06:00 UTC`, for the history and the operator."""
     shown = dict(changes)
     if "maintenance_start" in shown:
         start, end = shown.pop("maintenance_start"), shown.pop("maintenance_end")
@@ -74,7 +74,7 @@ def in_words(changes: Mapping[str, Any]) -> str:
 
 
 def span(seconds: float) -> str:
-    """`6h`, `90m`, `1.5s`: as a person would type it."""
+    """Formats a duration as a user would type it: `6h`, `90m`, `1.5s`."""
     for unit, length in SPANS:
         if seconds >= length and seconds % length == 0:
             return f"{seconds / length:g}{unit}"
@@ -95,7 +95,7 @@ def _in_words(column: str, value: Any) -> str:
 
 
 def validate_changes(changes: Mapping[str, Any]) -> None:
-    """Before anything is written; what passes here the database accepts."""
+    """Validates before anything is written; the database accepts what passes here."""
     if not changes:
         raise UsageError("Nothing to set.")
     for column, value in changes.items():

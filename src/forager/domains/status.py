@@ -1,4 +1,4 @@
-"""The life of a domain, as a table one can read. The database holds the same table and refuses every other move.
+"""The life cycle of a domain as a transition table. The database has the same table and rejects all other transitions.
 
                 ┌────────── new pages, refresh ──────────┐
                 ▼                                        │
@@ -18,9 +18,9 @@ class DomainStatus(StrEnum):
     EXHAUSTED = "exhausted"
     """Nothing is left in its frontier."""
     BLOCKED = "blocked"
-    """It does not want us: robots.txt forbids everything, or it keeps refusing."""
+    """It rejects us: robots.txt disallows everything, or requests keep being refused."""
     UNREACHABLE = "unreachable"
-    """Nobody answers."""
+    """It does not respond."""
 
 
 _S = DomainStatus

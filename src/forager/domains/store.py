@@ -1,4 +1,4 @@
-"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `queries.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,12 +43,12 @@ NEXT_READY = Query(SQL["next_ready"], NextReady)
 SCORE_DOMAINS = Query(SQL["score_domains"], ScoredDomains)
 SCORE_IMAGINED = Query(SQL["preview_score"], float)
 PUT_OFF_S = 5.0
-"""A crawl does not stay for a try that was put off for longer: it keeps in the queue."""
+"""A crawl does not wait for a retry deferred for longer than this; the retry stays queued."""
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsCopy:
-    """An origin's robots.txt as it was fetched, or why it could not be had."""
+    """An origin's robots.txt as fetched, or why it could not be fetched."""
 
     domain_id: int
     origin: str
@@ -57,14 +57,14 @@ class RobotsCopy:
     error: str | None
     ttl_s: float
     requests: tuple[datetime, ...] = ()
-    """When it was asked for; more than once where there were redirects or tries."""
+    """When it was requested; more than once with redirects or retries."""
     pace_ms: int = 0
     sitemaps: tuple[str, ...] = ()
-    """What its Sitemap lines name."""
+    """The URLs of its Sitemap lines."""
     is_insecure: bool = False
-    """It could not be had because the site's certificate is not valid."""
+    """It could not be fetched because the site's certificate is invalid."""
     silence_s: float = 0.0
-    """What a Retry-After asked for instead of an answer; the whole domain keeps to it."""
+    """The Retry-After of a response without a robots.txt; it applies to the whole domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,92 +72,94 @@ class Visits:
     """What a batch did in one domain."""
 
     closed: int = 0
-    """First visits and retries that ended: they leave the frontier. Revisits were never in it."""
+    """First visits and retries that ended and leave the frontier. Revisits are never in it."""
     ok: int = 0
     errors: int = 0
     retries: int = 0
-    """Pages that stay in the frontier for another try."""
+    """Pages that stay in the frontier for a retry."""
     depth: int = 0
     streak: int = 0
     streak_code: str | None = None
     is_new_streak: bool = False
     images: int = 0
-    """Images its pages were never seen to show before."""
+    """Images that its pages show for the first time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """What a list of seeds says of one domain."""
+    """What a seed list states about one domain."""
 
     base_url: str
     rank: int | None
-    """The best of its seeds."""
+    """The best rank among its seeds."""
     pages: int
 
 
 @dataclass(frozen=True, slots=True)
 class RequestState:
-    """How a domain is asked at this moment: what a successor needs to keep its pace and its breaker."""
+    """The current request state of a domain: what the next lease holder needs to continue its crawl delay and
+    breaker."""
 
     wait_s: float
-    """No request before."""
+    """Time until the next request is allowed."""
     delay_s: float | None = None
-    """Between requests, as it is in force."""
+    """The delay between requests in effect."""
     extra_s: float = 0.0
-    """Of it, what was added because the server answered slowly."""
+    """The part of the delay that was added because the server responded slowly."""
     response_s: float | None = None
-    """How long the server takes as a rule; None: not known."""
+    """The typical response time; None: unknown."""
     breaker_state: str = "closed"
     breaker_failures: int = 0
     breaker_open_s: float | None = None
-    """How long ago the breaker opened; None: it is closed."""
+    """Time since the breaker opened; None: it is closed."""
     breaker_resets: int = 0
-    """How often somebody closed it by hand, as far as the holder knows: what it says of a breaker is old else."""
+    """How often an operator closed the breaker, as known to the lease holder; if outdated, its breaker state is
+    ignored."""
 
 
 class LeaseRenewal(NamedTuple):
-    """What a holder hears of its domain with a heartbeat."""
+    """What a lease holder receives about its domain with a heartbeat."""
 
     may_go_on: bool
-    """Neither paused nor in its maintenance window."""
+    """Neither paused, nor reconfigured, nor in its maintenance window."""
     breaker_resets: int
-    """How often somebody closed the breaker by hand."""
+    """How often an operator closed the breaker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """How a lease is handed back."""
+    """How a lease is released."""
 
     lease: Lease
     wait_s: float
-    """What is left of the pace, for the successor."""
+    """The rest of the crawl delay, for the next lease holder."""
     rest_s: float = 0.0
-    """A cooldown; nothing is claimed before."""
+    """A cooldown; the domain is not claimed before it ends."""
     status: str | None = None
     reason_code: str | None = None
     reason: str | None = None
     is_fallback: bool = False
-    """The status is for a domain that has nothing left; one that has goes on."""
+    """The status applies only if the domain has nothing left to visit; otherwise it continues."""
     is_spent: bool = False
-    """It had its turn, its page budget or all it had is used up: others come first now."""
+    """It has used its turn, its page budget or all its pages: other domains come first."""
     standing: RequestState | None = None
-    """None leaves what is known of pace and breaker as it is."""
+    """None keeps the stored crawl delay and breaker state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What becomes of domains that are handed back."""
+    """The policy for released domains."""
 
     most_returns: int = 3
-    """A domain that comes back from a block so often and is blocked again stays blocked."""
+    """A domain that is blocked again after this many returns from a block stays blocked."""
     refresh_every_s: float | None = 14 * 86400.0
     """When an exhausted domain is visited again; None: never."""
     is_scored: bool = True
-    """False: in the order they were met."""
+    """False: domains are crawled in the order they were discovered."""
 
 
 async def add_domains(conn: Connection, bases: Mapping[str, str], *, source: str, run: int | None) -> None:
-    """Domains by name with the URL they were met at; known ones stay as they are."""
+    """Adds domains by name with the URL they were discovered at; known ones are unchanged."""
     names = sorted(bases)
     if names:
         parents = [registrable(name) for name in names]
@@ -167,7 +169,7 @@ async def add_domains(conn: Connection, bases: Mapping[str, str], *, source: str
 async def add_seed_domains(
     conn: Connection, seeded: Mapping[str, Seeded], *, source: str, run: int | None, is_scored: bool
 ) -> dict[str, int]:
-    """Domains by name; answers the ids of those that are new, in whose counters the pages are already."""
+    """Adds domains by name; returns the ids of new ones, whose counters already include the pages."""
     if not seeded:
         return {}
     added = await ADD_SEED_DOMAINS.fetch(
@@ -190,20 +192,20 @@ async def raise_ranks(conn: Connection, ranks: Mapping[int, int]) -> None:
 
 
 async def stream_names(conn: Connection, run: int) -> AsyncIterator[tuple[str, str]]:
-    """Name and registrable domain of a run's domains, which may be millions. Needs an open transaction."""
+    """Yields name and registrable domain of a run's domains, possibly millions. Needs an open transaction."""
     async for row in conn.cursor(SQL["names_of_run"], run, prefetch=5000):
         yield row["name"], row["parent_domain"]
 
 
 async def stream_known_names(conn: Connection, after: int) -> AsyncIterator[tuple[int, str]]:
-    """Id and name of all domains that are there for their pages and came after this one, oldest first. Needs an open
+    """Yields id and name of all domains after this one that are not images-only, oldest first. Needs an open
     transaction."""
     async for row in conn.cursor(SQL["known_names"], after, prefetch=5000):
         yield row["id"], row["name"]
 
 
 async def assign_free_domains(conn: Connection, run: int, *, limit: int) -> int:
-    """How many domains that no running run has are the standing run's now."""
+    """Assigns domains that no active run has to the continuous run; returns their number."""
     adopted: int = await conn.fetchval(SQL["assign_free_domains"], run, limit)
     return adopted
 
@@ -235,7 +237,7 @@ async def wake_unreachable(conn: Connection, names: Sequence[str]) -> None:
 
 
 async def allow_networks(conn: Connection, names: Sequence[str], networks: Sequence[str]) -> list[int]:
-    """Stores what may be dialled for these domains besides public addresses. Returns their ids."""
+    """Stores which networks may be connected to for these domains besides public addresses. Returns their ids."""
     return await ALLOW_NETWORKS.fetch(conn, list(names), list(networks))
 
 
@@ -248,9 +250,9 @@ async def assign_domains(
 async def hold_leases(
     conn: Connection, leases: Iterable[tuple[int, int]], *, worker: int
 ) -> dict[tuple[int, int], bool]:
-    """Of these (domain, version), those that are still ours, each with whether we may go on with it.
+    """Returns those of these (domain, version) leases that are still ours, each with whether work may continue.
 
-    Their rows stay locked until the transaction ends.
+    Locks their rows until the transaction ends.
     """
     pairs = sorted(set(leases))
     held = await HOLD_LEASES.fetch(conn, [domain for domain, _ in pairs], [version for _, version in pairs], worker)
@@ -258,12 +260,12 @@ async def hold_leases(
 
 
 async def lastmods_of(conn: Connection, domain_id: int) -> tuple[int, int]:
-    """What its sitemaps claimed of changes so far, and how much of it was true."""
+    """Returns the number of changes its sitemaps claimed, and how many of the claims were true."""
     return await LASTMODS_OF.one(conn, domain_id)
 
 
 async def count_lastmods(conn: Connection, tested: Mapping[int, tuple[int, int]]) -> None:
-    """Domain → claims, and how many of them were true."""
+    """Takes domain → claims, and how many of them were true."""
     claims, truths = zip(*tested.values(), strict=True)
     await conn.execute(SQL["count_lastmods"], list(tested), list(claims), list(truths))
 
@@ -275,7 +277,7 @@ async def without_links(conn: Connection, domain_ids: Iterable[int]) -> set[int]
 async def count_visits(
     conn: Connection, visits: Mapping[int, Visits], standings: Mapping[int, RequestState], *, lease_s: float
 ) -> None:
-    """A domain without a standing keeps the one it has."""
+    """Records visits. A domain without a request state keeps the stored one."""
     counts = visits.values()
     standing = _standing_columns([standings.get(domain) for domain in visits])
     columns = VisitColumns(
@@ -332,13 +334,13 @@ async def count_claims(conn: Connection, pages: Mapping[int, int]) -> None:
 
 
 async def return_claims(conn: Connection, freed: Sequence[tuple[int, int, int]]) -> None:
-    """Run, domain, pages."""
+    """Takes run, domain and pages."""
     if freed:
         await conn.execute(SQL["return_claims"], *map(list, zip(*freed, strict=True)))
 
 
 async def renew_leases(conn: Connection, *, worker: int, lease_s: float) -> dict[tuple[int, int], LeaseRenewal]:
-    """(Domain, version) of everything this worker still holds, each with what an operator said of it meanwhile."""
+    """Returns the (domain, version) of every lease this worker still holds, each with the operator's latest changes."""
     renewed = await RENEW_LEASES.fetch(conn, worker, lease_s)
     return {(lease.id, lease.version): LeaseRenewal(lease.may_go_on, lease.breaker_resets) for lease in renewed}
 
@@ -346,7 +348,8 @@ async def renew_leases(conn: Connection, *, worker: int, lease_s: float) -> dict
 async def find_extra_domains(
     conn: Connection, *, worker: int, run: int, heard_s: float
 ) -> tuple[list[int], dict[int, int]]:
-    """Domains this worker could spare, and how many each of those workers holds who have next to nothing."""
+    """Returns domains this worker could release, and the number of domains of each worker that holds next to
+    nothing."""
     found = await SURPLUS.first(conn, worker, run, heard_s)
     return (found.domains, dict(zip(found.workers, found.held, strict=True))) if found else ([], {})
 
@@ -391,9 +394,9 @@ async def release(
 async def free_lost_leases(
     conn: Connection, *, dead_after_s: float, delay_s: float, strays_of: int | None = None
 ) -> dict[int, str]:
-    """Id and name of the domains that were taken from dead or silent workers, and from one that knows of no lease.
+    """Frees the domains of dead or silent workers, and of one that knows of no lease; returns their ids and names.
 
-    `delay_s` is the pace a successor keeps.
+    `delay_s` is the crawl delay the next lease holder keeps.
     """
     return dict(await FREE_LOST_LEASES.fetch(conn, dead_after_s, delay_s, strays_of))
 
@@ -406,7 +409,8 @@ async def find_robots(conn: Connection, domain_ids: Sequence[int]) -> list[Robot
 
 
 async def store_robots(conn: Connection, copies: Sequence[RobotsCopy]) -> None:
-    """Of an origin that was asked twice, as by a worker that lost a lease and got it again, the last copy."""
+    """Stores copies. If an origin was fetched twice, as by a worker that lost a lease and regained it, the last copy
+    is kept."""
     last = {(copy.domain_id, copy.origin): copy for copy in copies}.values()
     await conn.execute(
         SQL["store_robots"],
@@ -429,7 +433,8 @@ async def store_robots(conn: Connection, copies: Sequence[RobotsCopy]) -> None:
 
 
 async def reset_unreachable(conn: Connection, domain_ids: Sequence[int]) -> int:
-    """Forgets failures of these domains that our own network caused; returns how many were resting for them."""
+    """Clears failures of these domains that our own network caused; returns how many were in cooldown because of
+    them."""
     await sign_moves(conn, by="worker", reason_code="network_back", reason="our own network was down, not the site")
     return sum(await FORGIVE_UNREACHABLE.fetch(conn, domain_ids))
 
@@ -437,7 +442,7 @@ async def reset_unreachable(conn: Connection, domain_ids: Sequence[int]) -> int:
 async def count_waiting(
     conn: Connection, run: int, *, labels: Sequence[str] = (), most: int, max_pages_per_domain: int | None = None
 ) -> int:
-    """Returns how many domains of a run could be leased now, up to `most` for each label."""
+    """Returns the number of domains of a run that could be leased now, up to `most` for each label."""
     found: int = await conn.fetchval(SQL["count_waiting"], run, ["", *labels], most, max_pages_per_domain)
     return found
 
@@ -447,7 +452,7 @@ async def sitemaps_of_run(conn: Connection, run: int, *, limit: int) -> tuple[st
 
 
 async def note_waits(conn: Connection, waits: Sequence[tuple[tuple[int, int], str, float]], *, worker: int) -> None:
-    """Stores why leased domains make no request now, and for how many seconds."""
+    """Stores why leased domains send no requests now, and for how many seconds."""
     tokens, reasons, seconds = zip(*waits, strict=True)
     ids, versions = zip(*tokens, strict=True)
     await conn.execute(SQL["note_waits"], ids, versions, reasons, seconds, worker)
@@ -462,23 +467,23 @@ async def next_ready(
     put_off_s: float = PUT_OFF_S,
     within_s: float = 86_400.0,
 ) -> tuple[bool, float | None]:
-    """Whether any domain of the run is leased, and in how many seconds the next one may be claimed by a worker with
-    these labels (None: never). What was put off for longer than `put_off_s`, or is due later
-    than in `within_s`, is not waited for."""
+    """Returns whether any domain of the run is leased, and the seconds until the next one can be claimed by a worker
+    with these labels (None: never). Retries deferred for longer than `put_off_s`, and domains due later than in
+    `within_s`, are ignored."""
     return await NEXT_READY.one(conn, run, max_pages_per_domain, ["", *labels], put_off_s, within_s)
 
 
 async def score_domains(conn: Connection, *, after: int, limit: int, is_scored: bool) -> tuple[int | None, int]:
-    """The last domain that was looked at, None when there was none, and how many scores were written."""
+    """Returns the last domain checked (None: there was none), and how many scores were written."""
     return await SCORE_DOMAINS.one(conn, after, limit, is_scored)
 
 
 async def preview_score(conn: Connection, ranks: Sequence[int], pages: Sequence[int]) -> list[float]:
-    """Of domains that do not exist, by the formula of those that do."""
+    """Returns scores of hypothetical domains, by the formula for real ones."""
     return await SCORE_IMAGINED.fetch(conn, ranks, pages)
 
 
 async def score_domain(conn: Connection, domain_id: int, *, is_scored: bool) -> float | None:
-    """Its new score; None where it stands still and has none."""
+    """Returns the new score; None for a blocked or unreachable domain, which has none."""
     score: float | None = await conn.fetchval(SQL["score_domain"], domain_id, is_scored)
     return score

@@ -1,6 +1,6 @@
-"""What orders for tasks do to their domains, one short function per statement of `tasks.sql`.
+"""Domain updates caused by task commands, one short function per statement of `tasks.sql`.
 
-Opens no transactions: the floor above does.
+Opens no transactions: the caller does.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ SQL = statements.load("forager.domains", "tasks.sql")
 
 
 async def hold(conn: Connection, domain_ids: Iterable[int]) -> None:
-    """First of all, as workers do: their counters move in this transaction."""
+    """Locks the domains. Call it first, as workers do: their counters change in this transaction."""
     await conn.execute(SQL["hold_domains"], sorted(set(domain_ids)))
 
 
@@ -23,7 +23,8 @@ async def lose_pages(conn: Connection, pages: Mapping[int, int]) -> None:
 
 
 async def expect_visits(conn: Connection, first_at: Mapping[int, datetime], pages: Mapping[int, int]) -> None:
-    """Domain → when the first of its tasks may be taken; and how many pages more wait in it, also where none may."""
+    """Takes domain → when its first task can be claimed, and domain → the pages added to its frontier, also if no
+    task can be claimed."""
     if first_at:
         await conn.execute(
             SQL["expect_visits"], list(first_at), [pages.get(domain, 0) for domain in first_at], list(first_at.values())
@@ -34,5 +35,5 @@ async def expect_visits(conn: Connection, first_at: Mapping[int, datetime], page
 
 
 async def switched_off(conn: Connection, worker: int) -> list[tuple[int, int]]:
-    """Domain and version of leases that an operator wants ended."""
+    """Returns domain and version of leases that an operator wants ended."""
     return [tuple(row) for row in await conn.fetch(SQL["switched_off"], worker)]

@@ -1,4 +1,5 @@
-"""What an operator may do about traps: look at them, and let their links through. Every door (CLI, API) calls these."""
+"""Operator actions on traps: list them, and release them so that their links are followed. The CLI and the API call
+these."""
 
 from dataclasses import dataclass
 
@@ -29,7 +30,7 @@ class Released:
     rule: str
     template: str
     pages: int
-    """That were left out and wait for their first visit now."""
+    """Pages that were skipped and now wait for their first visit."""
 
 
 async def list_traps(connection: Connection, name: str) -> list[Row]:
@@ -37,7 +38,7 @@ async def list_traps(connection: Connection, name: str) -> list[Row]:
 
 
 async def release(conn: Connection, name: str, trap_id: int, *, by: str) -> Released:
-    """Links of this trap are taken again, from the domain's next lease on, and what it left out is visited."""
+    """Allows the links of this trap from the domain's next lease on, and queues the pages it skipped."""
     known = await known_name(conn, name)
     held = await domains.hold(conn, known or name)
     assert held is not None, "a domain that was just found is never removed in between"

@@ -1,4 +1,4 @@
-"""One short function per statement of `traps.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `traps.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,7 +9,7 @@ from forager.domains.models import Trap
 SQL = statements.load("forager.domains", "traps.sql")
 
 SUBDOMAINS = "subdomains"
-"""The rule that a registrable domain has too many names below it."""
+"""The rule that a registrable domain has too many subdomains."""
 
 Suspect = tuple[int, str, str, int, str]
 """Domain, rule, template, pages, example."""
@@ -25,14 +25,14 @@ async def save_candidates(conn: Connection, suspects: Sequence[Suspect]) -> None
 
 
 async def find_traps(conn: Connection, found: Sequence[Suspect]) -> list[Trap]:
-    """Those that are new."""
+    """Marks templates as traps; returns those that are new."""
     if not found:
         return []
     return [Trap(**row) for row in await conn.fetch(SQL["find_traps"], *map(list, zip(*found, strict=True)))]
 
 
 async def count_links(conn: Connection, notes: Sequence[tuple[str, str, str, int, str]]) -> None:
-    """Domain by name, rule, template, how many, an example."""
+    """Takes domain name, rule, template, number of links and an example."""
     if notes:
         await conn.execute(SQL["count_links"], *map(list, zip(*notes, strict=True)))
 
@@ -43,7 +43,7 @@ async def count_subdomains(conn: Connection, parents: Iterable[str]) -> dict[str
 
 
 async def note_subdomains(conn: Connection, refused: Mapping[str, tuple[int, str]]) -> None:
-    """Registrable domain → links that were left out, with an example."""
+    """Takes registrable domain → the number of skipped links, and an example."""
     if refused:
         links, examples = [links for links, _ in refused.values()], [example for _, example in refused.values()]
         await conn.execute(SQL["note_subdomains"], list(refused), links, examples, SUBDOMAINS)

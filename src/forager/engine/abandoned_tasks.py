@@ -1,5 +1,5 @@
-"""Tasks that a worker holds and does not visit, until the database knows: an operator paused or cancelled them, or
-something of ours is missing. They are open again for any worker."""
+"""Tasks that a worker holds but will not visit, kept until the database records that: an operator paused or cancelled
+them, or one of our own resources is missing. Any worker may then claim them again."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ class AbandonedTasks:
         return bool(self._tasks)
 
     def add(self, queue: DomainQueue, task_ids: Sequence[int]) -> None:
-        """Requests that were made for them already are written with them."""
+        """Adds tasks; requests that were already made for them are written together with them."""
         self._tasks += [(queue, CancelledTask(task, *queue.history.pop(task))) for task in task_ids]
 
     def take(self) -> list[tuple[DomainQueue, CancelledTask]]:

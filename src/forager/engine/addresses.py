@@ -1,6 +1,6 @@
-"""The pace of IP addresses: a thousand hosts on one server are one server. Who has to wait is served in turn.
+"""Rate limits per IP address: a thousand hosts on one server are one server. Waiting domains are served in turn.
 
-Known are the requests of this worker only: each worker keeps the limits for itself. Unpaced hosts never come here.
+Counts only the requests of this worker: each worker enforces the limits for itself. Unpaced hosts are not limited here.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ class Locator(Protocol):
 
 
 class Addresses:
-    """An address of None is one nobody knows, and has no limits."""
+    """Tracks requests per address. The address None is unknown and has no limits."""
 
     def __init__(self, locator: Locator, limits: RequestLimits) -> None:
         self._locator = locator
@@ -33,11 +33,11 @@ class Addresses:
         self._alarms: dict[str, asyncio.TimerHandle] = {}
 
     def limit(self, queue: DomainQueue) -> bool:
-        """Whether this queue's addresses matter at all."""
+        """Returns whether this queue is subject to address limits at all."""
         return not queue.is_unpaced and (bool(self._delay_s) or self._most is not None)
 
     async def find(self, queue: DomainQueue, origin: str) -> str | None:
-        """The server an origin is on, as it was found first in this lease; None where nobody limits or knows it."""
+        """Returns the address of an origin as first resolved in this lease; None where it is not limited or unknown."""
         if not self.limit(queue):
             return None
         if origin not in queue.addresses:
@@ -67,19 +67,21 @@ class Addresses:
             self._serve(address)
 
     def wait(self, address: str, who: Hashable, wake: Callable[[], None]) -> None:
-        """`wake` is called when it may start; it starts then and there, or loses its turn. A new one each time."""
+        """Registers `wake`, which is called when the request may start. It must start at once or it loses its turn.
+        Pass a new callable each time."""
         self._waiting.setdefault(address, {})[who] = wake
         self._set_timer(address)
 
     def forget(self, address: str, who: Hashable) -> None:
-        """It waits no longer."""
+        """Removes a waiting request."""
         waiting = self._waiting.get(address, {})
         waiting.pop(who, None)
         if not waiting:
             self._waiting.pop(address, None)
 
     async def turn(self, address: str | None, who: Hashable) -> None:
-        """Returns when it may start, and has: `sent` and `finish` are to follow."""
+        """Returns when the request may start and counts as started; the caller must call `sent` and `finish`
+        afterwards."""
         now = clock.monotonic()
         if address is None or self.can_start(address, who, now):
             self.start(address, who, now)
@@ -111,8 +113,8 @@ class Addresses:
         self._set_timer(address)
 
     def _set_timer(self, address: str) -> None:
-        """For those who wait for a moment, also if it has come since they asked; who waits for another to leave or to
-        end is served then."""
+        """Sets the timer for requests that wait for a point in time, also if it has passed since. Requests that wait
+        for another one to be sent or to finish are served on that event."""
         if address in self._alarms or address not in self._waiting or not self._paces[address].has_room:
             return
         wait_s = self._paces[address].wait_s(clock.monotonic())
@@ -139,7 +141,8 @@ class Addresses:
 
 
 def server_of(address: str) -> str:
-    """What counts as one server: an IPv4 address, or the /64 of an IPv6 one, which is one customer's."""
+    """Returns what counts as one server: an IPv4 address, or the /64 of an IPv6 address, which belongs to one
+    customer."""
     ip = ip_address(address.partition("%")[0])
     if not isinstance(ip, IPv6Address):
         return str(ip)

@@ -1,9 +1,9 @@
-"""A batch of outcomes on its way into the database, and the part that features have in it.
+"""A batch of outcomes on its way into the database, and what features write with it.
 
-    prepare   what comes before the record, in transactions of its own: rows that any worker may touch
+    prepare   runs before the record, in separate transactions: rows that any worker may write
     record    one transaction under the leases of the batch; features take part at fixed points of it
 
-The points are fixed because the order of statements is the order of locks: another one would deadlock.
+The points are fixed because the order of statements is the order of locks: a different order would deadlock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,58 +15,58 @@ from forager.links.repetition import TrapCandidate
 
 
 class BatchPart:
-    """What one feature writes with one batch; nothing, unless it overrides a method. A transaction may be repeated, and
-    with it these calls."""
+    """What one feature writes with one batch: nothing, unless it overrides a method. A transaction may be retried, and
+    these calls are repeated with it."""
 
     async def drop_deleted(self, _conn: Any, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
-        """Pages were deleted since the batch was prepared: returns the outcomes without what is gone."""
+        """Returns the outcomes without pages that were deleted since the batch was prepared."""
         return outcomes
 
     async def record_before_pages(self, _conn: Any, _done: Sequence[Outcome]) -> Mapping[int, int]:
-        """Comes before the visits of pages are written. Returns domain → images that were never seen before."""
+        """Runs before the visits of pages are written. Returns domain → number of images seen for the first time."""
         return {}
 
     async def record_after_pages(self, _conn: Any, _done: Sequence[Outcome], _page_ids: Mapping[bytes, int]) -> None:
-        """Comes after pages and links are written; `page_ids` are by the keys of URLs."""
+        """Runs after pages and links are written; `page_ids` maps URL keys to page ids."""
 
     async def record_last(self, _conn: Any, _done: Sequence[Outcome]) -> None:
-        """Comes last, for rows that several workers write: they are locked for a moment only."""
+        """Runs last, for rows that several workers write, so that they are locked only briefly."""
 
     def commit(self) -> None:
-        """The record was committed."""
+        """Called after the record was committed."""
 
 
 class BatchRecorder(Protocol):
     """A feature that writes something with every batch."""
 
     async def prepare(self, outcomes: Sequence[Outcome]) -> BatchPart:
-        """Does what comes before the record, once links are enqueued."""
+        """Does the work that precedes the record, after links are enqueued."""
 
     def clear(self) -> None:
-        """Forgets what it remembers of pages: some were deleted."""
+        """Clears what it has cached about pages, because some were deleted."""
 
 
 class Draft(NamedTuple):
-    """A batch that can be recorded."""
+    """A prepared batch, ready to be recorded."""
 
     outcomes: Sequence[Outcome]
     learned: EnqueueResult
     parts: Sequence[BatchPart] = ()
     suspicions: Sequence[tuple[int, TrapCandidate]] = ()
-    """Of traps, in which domains."""
+    """Suspected traps, each with its domain."""
     domains_with_new_pages: Sequence[int] = ()
     """Domains whose new pages may be claimed now, before the pages they were found on are recorded."""
 
     @property
     def goes_first(self) -> bool:
-        """A trap is closed before anything more is enqueued that may lie in it."""
+        """Returns whether this batch must be recorded before more is enqueued: it may close a trap."""
         return bool(self.suspicions)
 
 
 class Recorded(NamedTuple):
-    """What became of a batch."""
+    """The result of recording a batch."""
 
     written: Mapping[tuple[int, int], int]
-    """Lease → how many outcomes of it were written."""
+    """Lease → number of its outcomes that were written."""
     held: Mapping[tuple[int, int], bool]
-    """Leases that are still ours → whether their domains may be crawled on."""
+    """Leases that are still ours → whether crawling of their domains may continue."""

@@ -1,12 +1,12 @@
-"""The sixth verb for a batch: bodies are stored and noted down before the tasks that refer to them are recorded.
+"""Stores the bodies of a batch before the tasks that refer to them are recorded.
 
-Files first, their rows in a transaction of their own (workers share them), then the tasks: after a kill there may be a
-file nobody refers to, never a task that refers to nothing.
+Files are written first, then their rows in a separate transaction (workers share them), then the tasks: after a kill
+there may be an unreferenced file, but never a task that refers to a missing one.
 
-A store that is full, read-only or away is a fault of our own. Outcomes whose bodies it does not take are held back,
-domains that store bodies are paused, and what is held is tried again after 0.5, 1 … 15 s. So what is held is bounded
-by what was under way when the store failed. What is still held when the worker ends is given back: those tasks stay
-open and their pages are fetched again.
+A store that is full, read-only or unavailable is a fault of our own. Outcomes whose bodies it does not accept are held
+back, domains that store bodies are paused, and held outcomes are retried after 0.5, 1 … 15 s. So the number of held
+outcomes is bounded by the requests in flight when the store failed. Outcomes still held when the worker exits are
+released: their tasks stay open and their pages are fetched again.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 15.0
 
 
 class BodyStorage:
-    """`keep` stores what a batch brings; `run` tries again what could not be stored."""
+    """`keep` stores the bodies of a batch; `run` retries those that could not be stored."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class BodyStorage:
         self._pauses = pauses
         self._run = run
         self._buffer = buffer
-        """Gets outcomes that were held and are stored now, to be recorded."""
+        """Receives outcomes that were held back and are now stored, to be recorded."""
         self._held: list[Outcome] = []
         self._has_some = asyncio.Event()
 
@@ -58,7 +58,7 @@ class BodyStorage:
         return ready
 
     async def run(self) -> None:
-        """Tries again what is held, until it is cancelled."""
+        """Retries held outcomes until it is cancelled."""
         while True:
             await self._has_some.wait()
             wait_s = FIRST_WAIT_S
@@ -68,7 +68,7 @@ class BodyStorage:
                 wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
     def take_held(self) -> list[Outcome]:
-        """Returns what is still held, when the worker ends: its tasks are to be opened again."""
+        """Returns the outcomes that are still held when the worker exits; the caller reopens their tasks."""
         held, self._held = self._held, []
         return held
 
@@ -96,7 +96,7 @@ class BodyStorage:
         log().info("bodies held back", action="body.held", bodies=len(self._held), error=error)
 
     async def _store(self, outcomes: Sequence[Outcome]) -> tuple[list[Outcome], list[Outcome], str]:
-        """Returns what can be recorded, what could not be stored, and why not."""
+        """Returns the outcomes that can be recorded, those that could not be stored, and the reason."""
         assert self._body_store is not None
         stored_bodies = [outcome.stored for outcome in outcomes if outcome.stored is not None]
         shelved = await asyncio.to_thread(self._body_store.store, stored_bodies)

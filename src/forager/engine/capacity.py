@@ -1,14 +1,14 @@
-"""How many domains a worker may lease at once: as many as its machine has memory for."""
+"""Computes how many domains a worker may lease at once, from the memory of its machine."""
 
 import os
 from pathlib import Path
 
 QUEUE_BYTES = 32 * 1024
-"""A leased domain in a worker's memory: its next pages, pace, robots.txt rules and cookies (24 KB measured)."""
+"""Memory per leased domain: its next pages, pace, robots.txt rules and cookies (24 KB measured)."""
 SHARE_OF_MEMORY = 16
 FEWEST, MOST = 2_000, 20_000
 LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
-"""Where a container's memory limit is, for both versions of control groups."""
+"""Files with a container's memory limit, for both versions of control groups."""
 
 
 def max_domains(configured: int, memory_bytes: int | None = None) -> int:

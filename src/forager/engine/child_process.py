@@ -1,7 +1,7 @@
-"""One process that is to be there for as long as we are: started, watched, started again when it ends.
+"""A child process that runs as long as its parent: it is started, watched, and restarted when it exits.
 
-It lives in a session of its own, so that Ctrl-C reaches only us, and holds the end of a pipe, so that it notices when
-we are gone. One that dies again and again is given longer and longer pauses; one that lived for a while starts afresh.
+It runs in its own session, so that Ctrl-C reaches only the parent, and holds one end of a pipe, so that it notices when
+the parent is gone. Repeated crashes increase the delay before a restart; a process that ran for a while resets it.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from forager.logs import log
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
 LIVED_S = 60.0
-"""Who lived that long did not die of how it was started."""
+"""A process that ran this long did not crash because of how it was started."""
 KILL_AFTER_S = 10.0
 
 
 def pause_s(deaths: int) -> float:
-    """Before the next start, after so many short lives in a row."""
+    """Returns the delay before the next start, after `deaths` short-lived processes in a row."""
     return min(FIRST_PAUSE_S * 2 ** min(deaths - 1, 10), LONGEST_PAUSE_S) if deaths else 0.0
 
 
@@ -32,11 +32,11 @@ class Child:
     command: Sequence[str]
     environ: Mapping[str, str]
     on_death: Callable[[], Awaitable[None]] | None = None
-    """Awaited when it died, before it is started again."""
+    """Awaited after a crash, before the process is restarted."""
     may_leave: bool = False
-    """Whether one that ended in peace is left alone: a worker that somebody sent away."""
+    """Whether a process that exited with code 0 is not restarted: a worker that an operator drained."""
     fds: Sequence[int] = ()
-    """Open files of ours that it has too, under the same numbers."""
+    """Open file descriptors that the child inherits under the same numbers."""
     starts: int = 0
     process: Process | None = None
 
@@ -45,7 +45,7 @@ class Child:
         return self.process.pid if self.process is not None and self.process.returncode is None else None
 
     async def keep(self, stop: StopRequest) -> None:
-        """Until somebody asks to stop, and it has ended."""
+        """Keeps the process running; returns when a stop was requested and the process has ended."""
         deaths = 0
         stopping = asyncio.create_task(self._pass_on(stop))
         try:
@@ -64,7 +64,8 @@ class Child:
             self._signal(signal.SIGKILL)
             if self.process is not None:
                 await self.process.wait()
-                # Its own children may hold its pipes for longer than our loop lives, and no public door closes them.
+                # Its own children may hold its pipes open longer than our event loop runs, and no public API closes
+                # them.
                 self.process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001
 
     async def _live(self, stop: StopRequest) -> int:
@@ -78,7 +79,7 @@ class Child:
             pass_fds=self.fds,
         )
         self.starts += 1
-        if stop.asked:  # it was not there yet when the others were told
+        if stop.asked:  # it did not exist yet when the stop was forwarded to the others
             self._signal(signal.SIGTERM)
         assert process.stderr is not None
         while words := await process.stderr.read(65536):

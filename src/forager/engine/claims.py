@@ -1,6 +1,7 @@
-"""The first step of the pipeline, and its opposite: leases domains, turns their best pages into targets, releases.
+"""Claims and releases: leases domains, turns their best pages into targets, and releases the leases.
 
-Every function is one transaction. What a run may take (pages in all and per domain, depth, patterns) is decided here.
+Every function is one transaction. The limits of a run (pages in total and per domain, depth, patterns) are enforced
+here.
 """
 
 from collections import Counter
@@ -31,9 +32,9 @@ class Claimed:
     leases: list[Lease]
     robots: list[RobotsCopy]
     traps: list[Trap] = field(default_factory=list)
-    """All that is known of them in these domains."""
+    """All traps known in these domains."""
     pools: Mapping[int, ProxyPool] = field(default_factory=dict)
-    """Domain → its proxies, where it has some."""
+    """Domain → its proxy pool, for domains that have one."""
 
 
 class Claims:
@@ -60,13 +61,13 @@ class Claims:
         self._times_returned = 0
 
     def resume(self) -> None:
-        """Pages went back to the run's limit."""
+        """Called when pages were returned to the run's limit."""
         self._times_returned += 1
         self.is_spent = False
 
     async def domains(self, worker: int, limit: int, offered: Sequence[CrawlHint] | None = None) -> Claimed:
-        """Lease the best ready domains, with what their robots.txt said, and what is known of their traps. Where hints
-        are given, only domains they name."""
+        """Leases the best ready domains, with their stored robots.txt and known traps. With `offered`, leases only
+        domains that the hints name."""
         named = None if offered is None else [(hint.domain_id, hint.version) for hint in offered]
 
         async def once(conn: Connection) -> Claimed:
@@ -87,7 +88,7 @@ class Claims:
                 return Claimed([], [])
             domain_ids = [lease.domain_id for lease in leases]
             traps = await traps_of(conn, domain_ids)
-            await shut(conn, traps)  # also what others learned of them meanwhile
+            await shut(conn, traps)  # also traps that other workers found meanwhile
             proxied = [lease.domain_id for lease in leases if lease.has_proxies]
             pools = await self._proxies.open(conn, proxied) if proxied else {}
             return Claimed(leases, await domains.find_robots(conn, domain_ids), traps, pools)
@@ -95,8 +96,8 @@ class Claims:
         return await in_transaction(self._database, once)
 
     async def resolve_offers(self, hints: Sequence[CrawlHint]) -> set[int]:
-        """Of domains that hints named and that we did not get, those that another worker may claim. The other offers
-        are withdrawn, so that these domains are offered anew when their time comes."""
+        """Returns the domains that hints named, that we did not get, and that another worker may claim. Withdraws the
+        other offers, so that those domains are offered again when they are due."""
 
         async def once(conn: Connection) -> set[int]:
             named = [(hint.domain_id, hint.version) for hint in hints]
@@ -108,7 +109,7 @@ class Claims:
         return await in_transaction(self._database, once) if hints else set()
 
     async def targets(self, worker: int, wants: Sequence[tuple[Lease, int]]) -> list[Target]:
-        """At most so many targets per lease, best first, within the run's limits."""
+        """Returns up to the requested number of targets per lease, best first, within the run's limits."""
         return await in_transaction(self._database, lambda conn: self._take(conn, worker, wants))
 
     async def _take(self, conn: Connection, worker: int, wants: Sequence[tuple[Lease, int]]) -> list[Target]:
@@ -116,7 +117,7 @@ class Claims:
         if self._spec.max_pages is not None:
             before = self._times_returned
             granted = await stats.acquire_pages(conn, self._run, sum(want for _, want in wants))
-            self.is_spent = granted == 0 and self._times_returned == before  # else it was asked too early to know
+            self.is_spent = granted == 0 and self._times_returned == before  # otherwise pages were returned meanwhile
             wants = split_grant(wants, granted)
         targets = await claim.claim_tasks(
             conn,
@@ -138,7 +139,7 @@ class Claims:
         return self._spec.max_pages_per_domain is not None or lease.max_pages_per_run is not None
 
     async def release(self, worker: int, releases: Sequence[Release]) -> None:
-        """Hand leases back. Tasks that were not visited wait for the next claimant; lost leases are left alone."""
+        """Releases leases. Tasks that were not visited stay open for the next lease; lost leases are ignored."""
 
         async def once(conn: Connection) -> None:
             held = await domains.hold_leases(conn, [release.lease.token for release in releases], worker=worker)
@@ -152,7 +153,7 @@ class Claims:
         await in_transaction(self._database, once)
 
     async def count_waiting(self, most: int) -> int:
-        """Returns how many domains could be leased now, up to about `most`."""
+        """Returns the number of domains that could be leased now, up to about `most`."""
 
         async def once(conn: Connection) -> int:
             await domains.wake_due(conn, self._run)
@@ -164,7 +165,7 @@ class Claims:
         return await in_transaction(self._database, once)
 
     async def next_ready(self, within_s: float = 86_400.0) -> tuple[bool, float | None]:
-        """Whether somebody still works on the run, and in how many seconds the next domain may be claimed."""
+        """Returns whether any worker still works on the run, and the seconds until the next domain may be claimed."""
         limit = self._spec.max_pages_per_domain
         return await in_transaction(
             self._database,
@@ -175,7 +176,8 @@ class Claims:
 
 
 async def give_back(conn: Connection, domain_ids: Sequence[int]) -> bool:
-    """Tasks of these domains that were taken and not visited are free again and count for no limit; False if none."""
+    """Reopens tasks of these domains that were claimed and not visited, and returns them to the limits; False if there
+    are none."""
     freed = await claim.free_tasks(conn, domain_ids)
     await domains.return_claims(conn, freed)
     for run, _, pages in freed:
@@ -184,8 +186,8 @@ async def give_back(conn: Connection, domain_ids: Sequence[int]) -> bool:
 
 
 async def with_bodies(conn: Connection, targets: Sequence[Target], keeping: Collection[int]) -> list[Target]:
-    """Revisits in these domains know the body of the visit before. Without one the whole page is asked for: an answer
-    that nothing has changed would leave it without a body for ever."""
+    """Adds the body of the previous visit to revisits in these domains. Without one, the whole page is requested: a 304
+    response would leave it without a body forever."""
     again = [target for target in targets if target.past is not None and target.domain_id in keeping]
     if not again:
         return list(targets)
@@ -202,7 +204,7 @@ def _with_body(target: Target, refs: Mapping[int, str]) -> Target:
 
 
 def split_grant(wants: Sequence[tuple[Lease, int]], granted: int) -> list[tuple[Lease, int]]:
-    """Spread what is left of a limit evenly, so that one domain cannot take it all."""
+    """Splits the rest of a limit evenly, so that one domain cannot take all of it."""
     left = granted
     shares = [0] * len(wants)
     while left > 0 and any(share < want for share, (_, want) in zip(shares, wants, strict=True)):

@@ -1,4 +1,4 @@
-"""What a worker is configured with: one small record for each of its components."""
+"""Configuration of a worker: one small record for each component."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,28 +13,28 @@ from forager.storage.policy import ContentPolicy
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """The run a worker takes part in."""
+    """The run that a worker takes part in."""
 
     run: int
     spec: RunSpec
     workers: int = 1
-    """How many share the run; each takes its part of the domains."""
+    """The number of workers that share the run; each takes its share of the domains."""
     labels: tuple[str, ...] = ()
-    """Domains that want one of these are ours too."""
+    """Domains that require one of these labels may be claimed too."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseConfig:
-    """How long domains are held, how many, and how they are released."""
+    """How long and how many domains are leased, and when they are released."""
 
     lease_s: float
     heartbeat_s: float
     dead_after_s: float
     max_domains: int
     lease_pages: int | None = None
-    """Pages of one domain before others get their turn; None: no limit."""
+    """Pages of one domain before the lease is released in favour of others; None: no limit."""
     lease_budget_s: float | None = None
-    """Seconds of one domain after which it makes way for one that waits; None: no limit."""
+    """Seconds after which a domain is released in favour of a waiting one; None: no limit."""
     keeping: Keeping = field(default_factory=Keeping)
 
     @property
@@ -43,29 +43,29 @@ class LeaseConfig:
 
     @property
     def live_s(self) -> float:
-        """A worker silent for longer has no share of the run."""
+        """Returns the time after which a silent worker has no share of the run."""
         return min(self.lease_s, self.dead_after_s)
 
 
 @dataclass(frozen=True, slots=True)
 class PacingConfig:
-    """At which pace one domain is requested, where its lease does not say."""
+    """The request rate of a domain where its lease does not set one."""
 
     delay_s: float
     max_concurrent_requests: int
     longest_wait_s: float
-    """A domain whose next turn is later is released."""
+    """A domain whose next request is later than this is released."""
     breaker_failures: int
     breaker_reset_s: float
     is_unpaced: Callable[[str], bool]
     unpaced_concurrency: int
     adaptive_pace: bool = True
-    """Whether a server that slows down is given more distance."""
+    """Whether the delay increases when a server slows down."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """What all domains of a worker share: its open requests, and servers that several of them are on."""
+    """Limits shared by all domains of a worker: open requests, and servers that host several domains."""
 
     max_requests_in_flight: int
     max_requests_per_ip: int | None = None
@@ -77,7 +77,7 @@ class RobotsConfig:
     robots_agent: str
     robots_ttl_s: float
     robots_cooldown_s: float
-    """How long a domain rests whose robots.txt denies everything."""
+    """Cooldown of a domain whose robots.txt disallows everything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +88,12 @@ class FailureConfig:
     max_domain_errors: int
     max_unreachable: int
     cooldowns: Mapping[str, float]
-    """Trouble → seconds of cooldown."""
+    """Kind of failure → cooldown in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class BufferConfig:
-    """When a batch is written, and how much may wait for that."""
+    """When a batch is written, and how many outcomes may wait for it."""
 
     batch_pages: int
     batch_interval_s: float
@@ -103,19 +103,19 @@ class BufferConfig:
 
 @dataclass(frozen=True, slots=True)
 class FrontierConfig:
-    """What is remembered of known URLs, and which endless parts of a site are left out."""
+    """The URL cache, and limits for endless parts of a site."""
 
     known_urls: int
     max_subdomains: int
     max_near_duplicates: int
     max_calendar_pages: int
     max_pages_per_template: int | None = None
-    """Pages taken of one template where the domain does not say; None: no limit."""
+    """Maximum number of pages per URL template where the domain does not set one; None: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContentConfig:
-    """What is kept of a page, where its domain does not say."""
+    """What is stored of a page where its domain does not set it."""
 
     content_policy: str = ContentPolicy.SIGNALS
     images: str = ImagePolicy.FOUND
@@ -134,7 +134,7 @@ class ContentConfig:
         return self.policy_of(lease) != ContentPolicy.SIGNALS
 
     def needs_store(self, lease: Lease) -> bool:
-        """Whether visits of the domain leave something in the body store."""
+        """Returns whether visits to the domain write to the body store."""
         return self.keeps_bodies(lease) or self.images_of(lease) == ImagePolicy.DOWNLOAD or lease.images_only
 
 

@@ -1,7 +1,7 @@
-"""What a worker was reading when it died: a few bytes in a file, which outlive the process however it ends.
+"""Records the page that a worker is parsing in a small memory-mapped file, which outlives the process however it ends.
 
-The parser is C code: a page may kill it, or hold it where no timeout of Python's can reach. Writing the note and
-winding the clock cost two microseconds a page. `recover` reads the notes of the dead.
+The parser is C code: a page may crash it, or block it where no Python timeout applies. Writing the marker and setting
+the timer cost two microseconds per page. `recover` reads the markers of dead workers.
 """
 
 import mmap
@@ -18,20 +18,21 @@ from forager.stats.processes import started_at
 
 FOLDER = "reading"
 NOTE = struct.Struct("<qq")
-"""When the process began, which tells it from another with its number; the page it reads, 0 for none."""
+"""Start time of the process, which distinguishes it from another with the same pid; the id of the page, 0 for none."""
 LONGEST_READ_S = 10.0
-"""Of processor time: then the system ends the process. Every page we know of is read in a fifth of it."""
+"""Limit of processor time, after which the system kills the process. Every page we know of takes a fifth of it."""
 
 
 class CrashMarker:
-    """One for each process, which ends with it."""
+    """The crash marker of one process."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / str(os.getpid())
         self._began = started_at(os.getpid())
-        # In two containers that share the folder both may be process 1. Written over, for a moment the other's file
-        # would have no byte, and whoever touches such memory is killed; so it keeps its file, and the name is ours.
+        # In two containers that share the folder both processes may be pid 1. Truncating the other's file would kill
+        # that process with SIGBUS when it writes to the mapped memory. So it keeps its file, and this process takes
+        # over the name.
         fresh = folder / f"{self._path.name}.{token_hex(4)}"
         fresh.write_bytes(NOTE.pack(self._began, 0))
         with fresh.open("r+b") as file:
@@ -41,7 +42,7 @@ class CrashMarker:
     @contextmanager
     def reading(self, page: int) -> Iterator[None]:
         NOTE.pack_into(self._memory, 0, self._began, page)
-        signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_READ_S)  # its signal ends the process, in C code too
+        signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_READ_S)  # the signal kills the process, even in C code
         try:
             yield
         finally:
@@ -55,7 +56,8 @@ class CrashMarker:
 
 @contextmanager
 def open_crash_marker(folder: Path) -> Iterator[CrashMarker | None]:
-    """None where there is no place for it: crawling goes on, and a page that kills its readers is not found out."""
+    """Yields None where the file cannot be created: crawling continues, but a page that crashes workers is not
+    identified."""
     try:
         box = CrashMarker(folder)
     except OSError as error:
@@ -69,13 +71,13 @@ def open_crash_marker(folder: Path) -> Iterator[CrashMarker | None]:
 
 
 def pop_crash_marker(folder: Path, pid: int, began: int) -> int | None:
-    """The page a process was reading, if any. Its note is gone then."""
+    """Returns the page that a process was parsing, if any, and deletes its marker."""
     path = folder / str(pid)
     try:
         noted_began, page = NOTE.unpack(path.read_bytes())
     except (OSError, struct.error):
         return None
-    if noted_began != began:  # a living process has the number now
+    if noted_began != began:  # the pid belongs to a live process now
         return None
     with suppress(OSError):
         path.unlink()

@@ -1,4 +1,4 @@
-"""The database's time, as a worker knows it between two looks: every request is stamped with it."""
+"""Estimates the database's time between two queries: every request is stamped with it."""
 
 from datetime import UTC, datetime
 
@@ -6,8 +6,9 @@ from forager import clock
 
 
 class DatabaseClock:
-    """An answer names a moment between question and answer, no more. What is known already and lies between stays as
-    it is: a slow answer would make the clock jump else, and two requests seem nearer to each other than they were."""
+    """Keeps the offset between the monotonic clock and the database's clock. A response only proves that its time lies
+    between query and response. An offset that fits this interval is kept: otherwise a slow response would make the
+    clock jump, and two requests would seem closer together than they were."""
 
     def __init__(self) -> None:
         self._ahead_s = clock.now().timestamp() - clock.monotonic()
@@ -19,5 +20,5 @@ class DatabaseClock:
         self._has_heard = True
 
     def at(self, moment: float) -> datetime:
-        """Its time when ours showed that moment."""
+        """Returns the database's time at a moment of the monotonic clock."""
         return datetime.fromtimestamp(self._ahead_s + moment, UTC)

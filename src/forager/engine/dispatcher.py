@@ -1,6 +1,6 @@
-"""Keeps queues moving: starts what may start now, sets a timer for what may start later, handles what came back.
+"""Dispatches requests: starts those that may start now, sets timers for later ones, handles finished ones.
 
-Knows nothing of the database: outcomes and copies of robots.txt go to the write buffer.
+Does not access the database: outcomes and robots.txt copies go to the write buffer.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from forager.robots.rules import Rules
 from forager.urls.domain import origin_of
 
 WORTH_WRITING = 32
-"""Pages; a batch of fewer costs much more for each."""
+"""Minimum batch size in pages; a smaller batch costs much more per page."""
 
 
 class Dispatcher:
@@ -65,7 +65,7 @@ class Dispatcher:
         self._pauses = pauses
         self.database_clock = database_clock
         self._network = network
-        """Asked before a failure of the network is held against a site."""
+        """Consulted before a network failure counts against a site."""
         self.addresses = Addresses(pipeline.client, config.requests)
         self.outcomes = OutcomeHandler(config.failures, config.pacing.longest_wait_s, buffer, abandoned, stop)
         self.robots = RobotsCache(
@@ -78,15 +78,15 @@ class Dispatcher:
         self._open: set[asyncio.Task[None]] = set()
         self._slots = RequestSlots(config.requests.max_requests_in_flight)
         self._waiting: dict[Wait, dict[int, DomainQueue]] = {wait: {} for wait in Wait}
-        """Queues that could move but for the worker's own limits, by what they wait for; first come, first served."""
+        """Queues that wait only for the worker's own limits, by what they wait for; first come, first served."""
         self._paused: dict[int, DomainQueue] = {}
-        """Queues that could move but for a fault of our own."""
+        """Queues that wait only because of a fault of our own."""
         pauses.on_change(self._resume_paused)
         self._timers: dict[int, tuple[float, asyncio.Handle]] = {}
-        """When each queue is looked at again. uvloop's handles do not tell their time, so it is kept beside them."""
+        """The wake-up time of each queue. uvloop's timer handles do not expose theirs, so it is stored here."""
         self._loop = asyncio.get_running_loop()
         self.failure: asyncio.Future[None] = self._loop.create_future()
-        """Fails when a task of ours does: a bug here must end the worker, not leave a queue waiting for ever."""
+        """Fails when one of our tasks fails: a bug here must end the worker, not leave a queue waiting forever."""
 
     # starting ------------------------------------------------------------------------------------------------------
 
@@ -112,19 +112,19 @@ class Dispatcher:
             self._queues.wake()
 
     def start_waiting(self) -> None:
-        """A request ended: queues that waited for it come first."""
+        """Starts queues that waited for a request to finish."""
         while queue := self._next_waiting():
             self.start_requests(queue)
 
     def resume(self) -> None:
-        """There is room for many. Between two of them others have their turn: above all the next batch, which would be
-        written after hundreds of requests were started otherwise."""
+        """Starts waiting queues when many slots are free. Yields to the event loop between two of them, above all for
+        the next batch, which would otherwise be written only after hundreds of requests were started."""
         if queue := self._next_waiting():
             self.start_requests(queue)
             self._loop.call_soon(self.resume)
 
     def _next_waiting(self) -> DomainQueue | None:
-        """Returns the queue that may start now of those that waited; first of those that are owed some."""
+        """Returns the next waiting queue that may start now; queues with reserved slots come first."""
         waiting = self._waiting
         if not any(waiting.values()) or not self._buffer.has_room(len(self._open)):
             return None
@@ -135,7 +135,7 @@ class Dispatcher:
         return None
 
     def _resume_paused(self) -> None:
-        """A pause began or ended: queues that no pause concerns any more move again, one after the other."""
+        """Called when a pause begins or ends: queues that no pause affects any more resume, one after the other."""
         if not self._paused or self._pauses.stops_all:
             return
         paused, self._paused = self._paused, {}
@@ -148,7 +148,7 @@ class Dispatcher:
         return self._slots.why_wait(queue.share, now)
 
     def _start(self, queue: DomainQueue, target: Target, now: float) -> bool:
-        """Returns False where something has to be fetched, or waited for, before this target can leave."""
+        """Returns False where something has to be fetched or waited for before this target can be requested."""
         if queue.pool is not None and not self._has_proxy(queue, target, now):
             return False
         origin = origin_of(target.url)
@@ -173,8 +173,8 @@ class Dispatcher:
         return True
 
     def _has_proxy(self, queue: DomainQueue, target: Target, now: float) -> bool:
-        """Whether a proxy of the queue's pool may be used now. A pool that is dead, or spent for long, ends the lease:
-        one task says why, and it is our own fault."""
+        """Returns whether a proxy of the queue's pool may be used now. A pool that is dead, or exhausted for long, ends
+        the lease: one task records the reason, as a fault of our own."""
         assert queue.pool is not None
         wait_s = queue.pool.wait_s(now)
         if wait_s == 0.0:
@@ -193,7 +193,7 @@ class Dispatcher:
         return False
 
     def _is_address_free(self, queue: DomainQueue, origin: str, now: float) -> bool:
-        """Whether the server behind this origin, which may have other hosts, can take another request."""
+        """Returns whether the server of this origin, which may serve other hosts, can take another request."""
         if not self.addresses.limit(queue):
             return True
         if origin not in queue.addresses:
@@ -207,7 +207,7 @@ class Dispatcher:
         return False
 
     async def _locate(self, queue: DomainQueue, origin: str) -> None:
-        """Finds the server that an origin is on."""
+        """Resolves the server of an origin."""
         await self.addresses.find(queue, origin)
         queue.end_resolving()
         self.start_requests(queue)
@@ -219,7 +219,7 @@ class Dispatcher:
         self.start_requests(queue)
 
     def _wait(self, queue: DomainQueue, now: float) -> None:
-        """For its next turn; a turn that is too far off ends the lease instead."""
+        """Waits for the next request time; one that is too far off ends the lease instead."""
         is_idle = not queue.pace.in_flight and queue.next_wake_at() is not None
         if is_idle and queue.wait_s(now) > self._longest_wait_s:
             queue.close(defer(queue, now, self.database_clock.at(now)))
@@ -231,7 +231,7 @@ class Dispatcher:
         if next_wake_at is None or queue.is_lost or queue.is_fetching_robots or self._stop.asked:
             return
         domain = queue.lease.domain_id
-        when = self._loop.time() + max(0.0, next_wake_at - now) + clock.TIMER_GRAIN_S  # else it rings again until then
+        when = self._loop.time() + max(0.0, next_wake_at - now) + clock.TIMER_GRAIN_S  # else it fires repeatedly
         if domain in self._timers:
             earlier, timer = self._timers[domain]
             if earlier <= when:
@@ -256,7 +256,7 @@ class Dispatcher:
             self.failure.set_exception(bug)
 
     def remove(self, queue: DomainQueue) -> None:
-        """The queue is no longer ours; what still comes back for it is dropped."""
+        """Removes a queue that is no longer leased; results that still arrive for it are dropped."""
         queue.lose()
         for queues in (*self._waiting.values(), self._paused):
             queues.pop(queue.lease.domain_id, None)
@@ -283,7 +283,7 @@ class Dispatcher:
             self._flush_if_waiting(queue)
         if not queue.is_lost:
             wait = self._slots.get_wait_queue(queue.share, clock.monotonic())
-            self._waiting[wait][queue.lease.domain_id] = queue  # those that waited before come first
+            self._waiting[wait][queue.lease.domain_id] = queue  # queues that waited longer come first
         self.addresses.finish(address, has_left=request.has_left)
         self.start_waiting()
 
@@ -296,7 +296,7 @@ class Dispatcher:
         return VisitOptions(content.policy_of(lease), content.images_of(lease), rendering)
 
     async def _is_local_failure(self, queue: DomainQueue, outcome: Outcome) -> bool:
-        """Whether a request failed because of our own network."""
+        """Returns whether a request failed because of our own network."""
         network, error, domain = self._network, outcome.error, queue.lease.domain_id
         if network is None:
             return False
@@ -308,14 +308,15 @@ class Dispatcher:
             return await network.is_ours(domain, outcome.target.url, error, is_known=queue.has_pages)
 
     def _flush_if_waiting(self, queue: DomainQueue) -> None:
-        """A page is there whose queue could go on at once if it had another target."""
+        """Flushes the buffer when a page arrived whose queue could continue at once if it had another target."""
         if queue.is_unpaced and not queue.is_lost and not queue.targets:
             self._flush_if_idle()
 
     def _flush_if_idle(self) -> None:
-        """Queues without another target wait for what requests brought to be written. Where half of them do, a batch
-        that is worth its price is written at once. Where all do, any is, unless more is under way than was brought:
-        otherwise the last 256 pages of a crawl were written one by one, each at the price of ten."""
+        """Flushes the buffer when queues without targets wait for outcomes to be written. If half of them wait, a batch
+        of at least the minimum size is written at once. If all wait, any batch is, unless more requests are in flight
+        than outcomes are buffered: otherwise the last 256 pages of a crawl would be written one by one, each at the
+        cost of ten."""
         buffer = self._buffer
         if buffer.is_due:
             return
@@ -328,7 +329,7 @@ class Dispatcher:
     # stopping ------------------------------------------------------------------------------------------------------
 
     async def finish(self) -> None:
-        """Let open requests finish; a second request to stop cuts them off."""
+        """Lets open requests finish; a second stop request cancels them."""
         if self._open:
             finishing = asyncio.create_task(settled(self._open))
             insisting = asyncio.create_task(self._stop.wait_immediate())
@@ -341,7 +342,7 @@ class Dispatcher:
 
 
 class PageRequest(LeasedRequest):
-    """The request for one page: its task may be called off, and its queue's next turn counts from its leaving."""
+    """The request for one page. Its task may be cancelled, and the delay of its queue counts from when it is sent."""
 
     __slots__ = ("_dispatcher", "_task_id")
 
@@ -361,7 +362,7 @@ class PageRequest(LeasedRequest):
         self._dispatcher.set_timer(self._queue, now)
 
     def subrequest_sent(self) -> None:
-        """A page that is rendered requests more: the next page keeps its distance to that too."""
+        """Counts a request made while rendering a page: the delay before the next page applies to it too."""
         now = clock.monotonic()
         self._queue.check_lease(now)
         self._queue.hold(now, self._queue.pace.delay_s)

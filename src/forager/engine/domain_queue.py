@@ -1,8 +1,8 @@
-"""One leased domain in a worker's memory: what is to be visited, at which pace, under which rules.
+"""One leased domain in a worker's memory: which targets to visit, at which rate, under which rules.
 
-A queue decides which target may leave when. It starts no request and writes nothing.
+A queue decides which target may be requested when. It starts no request and writes nothing.
 
-    open ──(nothing left, site asked for rest, robots denies all)──> closing ──(all recorded)──> released
+    open ──(nothing left, site needs a cooldown, robots denies all)──> closing ──(all recorded)──> released
       └──────────────(another worker has the domain now)──────────> lost
 """
 
@@ -28,7 +28,7 @@ from forager.politeness.throttle import Throttle
 SECONDS_AHEAD = 10.0
 MOST_AHEAD = 128
 UNREACHABLE_COOLDOWNS_S = (300.0, 900.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0)
-"""The setting `cooldown.unreachable` is the longest."""
+"""The setting `cooldown.unreachable` is the upper limit."""
 
 
 class DomainQueue:
@@ -48,30 +48,31 @@ class DomainQueue:
     ) -> None:
         self.lease = lease
         self.opened_at = opened_at
-        """On the monotonic clock: when the lease began."""
+        """Start of the lease on the monotonic clock."""
         self.lease_until = lease_until
-        """On the monotonic clock, a little before the database's: no request leaves after it."""
+        """End of the lease on the monotonic clock, slightly before the database's: no request is sent after it."""
         self.pages_left = budget
-        """What is left of the lease's page budget; None: no limit."""
+        """The rest of the lease's page budget; None: no limit."""
         self.closing: Release | None = None
         self.is_lost = False
         self.wait_reason: str | None = None
-        """Why it makes no request for a while, until that is written to the database."""
+        """Why it makes no request for a while; set until that is written to the database."""
         # requests
         self.is_unpaced = is_unpaced
         self.pace = pace
         self.breaker = breaker
         self._breaker_resets = lease.breaker_resets
-        """The database knows that it is open or half-open; if it says otherwise, an operator closed it."""
+        """How often operators had closed the breaker by hand, as last known; a higher number means that one closed it
+        again."""
         self.share = DomainShare(lease.response_s)
-        """What it takes of the worker's request slots, and whether it is fast."""
+        """Its share of the worker's request slots, and whether it is fast."""
         self.pool = pool
-        """Its proxies; None: it is requested directly."""
+        """Its proxy pool; None: it is requested directly."""
         self.addresses: dict[str, str | None] = {}
-        """Origin → the address it was found at, where addresses have a pace; None: it has none we know."""
+        """Origin → its resolved address, where addresses are rate limited; None: unknown."""
         self.is_resolving = False
         self.visits = 0
-        """Requests for pages that were made under this lease."""
+        """Number of page requests made under this lease."""
         # robots.txt
         self.robots = RobotsRules()
         self.is_fetching_robots = False
@@ -79,34 +80,34 @@ class DomainQueue:
         self.targets: deque[Target] = deque()
         self._delayed: list[tuple[float, int, Target]] = []
         self.called_off: set[int] = set()
-        """Tasks an operator paused or cancelled, until they are abandoned."""
+        """Tasks that an operator paused or cancelled, until they are abandoned."""
         self.is_refilling = False
         self.is_frontier_empty = False
-        """The last claim brought less than requested; only what is written from now on can bring more."""
+        """The last claim returned fewer targets than requested; only pages enqueued from now on can add more."""
         self._has_news = False
-        """New pages were reported since the last claim began: what that found may be out of date."""
+        """New pages were reported after the last claim began: its result may be out of date."""
         # outcomes
         self.history = RequestHistory()
         self._undiagnosed = 0
-        """Failed requests of which it is not known yet whether our own network was at fault."""
+        """Number of failed requests for which it is not yet known whether our own network was at fault."""
         self._unrecorded = 0
-        """Outcomes that are not yet in the database."""
+        """Number of outcomes that are not yet in the database."""
         self.streak = FailureStreak(lease.error_streak_code, lease.errors_in_a_row)
         self.has_pages = lease.has_pages
-        """Whether it ever gave us a page; one that did is not blocked for a single refusal."""
+        """Whether the domain ever returned a page; one that did is not blocked for a single rejection."""
         self._has_served = False
-        """Whether its server gave a page in this lease: it works, whatever single pages do."""
+        """Whether its server returned a page in this lease: it works, even if single pages fail."""
 
     # the lease -----------------------------------------------------------------------------------------------------
 
     @property
     def is_budget_exhausted(self) -> bool:
-        """The lease's page budget is used up: others come first now."""
+        """Returns whether the lease's page budget is used up, so that other domains come first."""
         return self.pages_left == 0
 
     @property
     def is_quiet(self) -> bool:
-        """Nothing is under way: no request, no retry, no unwritten outcome."""
+        """Returns whether nothing is in flight: no request, no retry, no unwritten outcome."""
         return not (
             self.pace.in_flight
             or self._undiagnosed
@@ -118,29 +119,29 @@ class DomainQueue:
 
     @property
     def is_over(self) -> bool:
-        """Whether the lease may be released."""
+        """Returns whether the lease may be released."""
         return self.is_quiet and (self.closing is not None or self.is_exhausted)
 
     @property
     def is_exhausted(self) -> bool:
-        """Its budget or its frontier is used up: domains that wait come first now. A turn is a turn however short:
-        sites that bring each other one page at a time would be claimed again and again otherwise."""
+        """Returns whether its budget or frontier is used up, so that waiting domains come first. This applies however
+        short the lease was: otherwise sites that add one page to each other at a time would be claimed repeatedly."""
         return (self.is_frontier_empty or self.is_budget_exhausted) and not self.targets
 
     def has_used(self, budget_s: float, now: float) -> bool:
-        """Whether it had its time and at least one visit: at a slow pace the first one may come later."""
+        """Returns whether it used its time and made at least one visit: at a low rate the first one may come later."""
         return self.closing is None and self.visits > 0 and now - self.opened_at >= budget_s
 
     def renew(self, until: float, breaker_resets: int) -> None:
-        """The lease was renewed. `breaker_resets` is how often an operator closed the breaker by hand: more often than
-        we knew of, then it is closed here, too."""
+        """Extends the lease. `breaker_resets` is how often an operator closed the breaker; if it is higher than the
+        known value, the breaker is closed here too."""
         self.lease_until = until
         if breaker_resets > self._breaker_resets:
             self._breaker_resets = breaker_resets
             self.breaker.reset()
 
     def close(self, release: Release) -> None:
-        """No new request; the lease is released when everything is recorded. What was waiting stays a task."""
+        """Stops new requests; the lease is released when everything is recorded. Waiting targets stay open tasks."""
         self.closing = release
         self._clear_targets()
 
@@ -153,17 +154,17 @@ class DomainQueue:
         self._delayed.clear()
 
     def check_lease(self, now: float) -> None:
-        """Raises LeaseLostError where no request may leave any more."""
+        """Raises LeaseLostError if no request may be sent any more."""
         if self.is_lost or now >= self.lease_until:
             raise LeaseLostError("the lease ended before the request left")
 
     def take_wait_reason(self) -> str | None:
-        """Returns why it makes no request for a while, once."""
+        """Returns, once, why it makes no request for a while."""
         reason, self.wait_reason = self.wait_reason, None
         return reason
 
     def standing(self, now: float) -> RequestState:
-        """What a successor needs to know."""
+        """Returns the request state that the next lease holder needs."""
         is_closed = self.breaker.state is BreakerState.CLOSED
         return RequestState(
             wait_s=self.wait_s(now),
@@ -180,8 +181,8 @@ class DomainQueue:
 
     @property
     def wanted(self) -> int:
-        """How many targets to hold ready: some seconds' worth. A slow site locks few, a fast one never starves; where
-        there are none, a few come soon, and the others while these are visited."""
+        """Returns the number of targets to hold ready: enough for some seconds. A slow site locks few tasks, a fast one
+        never runs out. An empty queue first gets a few quickly, and the rest while these are visited."""
         most = MOST_AHEAD
         if self.pace.delay_s:
             most = max(2, min(MOST_AHEAD, int(SECONDS_AHEAD / self.pace.delay_s) + 1))
@@ -196,37 +197,37 @@ class DomainQueue:
         return len(self.targets) * 2 <= self.wanted
 
     def begin_refill(self) -> int:
-        """Returns how many targets to claim."""
+        """Returns the number of targets to claim."""
         self.is_refilling, self._has_news = True, False
         return self.wanted - len(self.targets)
 
     def end_refill(self, targets: Sequence[Target], *, is_short: bool) -> list[int]:
-        """Takes what was claimed; `is_short`: it is less than was requested. Returns the tasks that an operator called
-        off meanwhile."""
+        """Adds the claimed targets; `is_short` means fewer than requested. Returns the tasks that an operator cancelled
+        meanwhile."""
         self.is_refilling = False
         self.is_frontier_empty = is_short and not self._has_news
         return self.take(targets)
 
     def take(self, targets: Sequence[Target]) -> list[int]:
-        """Returns the tasks among them that an operator called off meanwhile."""
+        """Adds targets. Returns the tasks among them that an operator cancelled meanwhile."""
         self.targets.extend(target for target in targets if target.task_id not in self.called_off)
         if self.pages_left is not None:
             self.pages_left = max(0, self.pages_left - len(targets))
         return [target.task_id for target in targets if target.task_id in self.called_off] if self.called_off else []
 
     def add_new_pages(self) -> None:
-        """A batch was written that may have brought it some."""
+        """Called when a batch was written that may contain new pages of this domain."""
         self._has_news = True
         self.is_frontier_empty = False
 
     def next_target(self, now: float) -> Target | None:
-        """Returns the next one to leave: a retry that is due comes first."""
+        """Returns the next target to request: a retry that is due comes first."""
         if self._delayed and self._delayed[0][0] <= now:
             return heapq.heappop(self._delayed)[2]
         return self.targets.popleft() if self.targets else None
 
     def pop_target(self) -> Target:
-        """Returns the next one that is no retry."""
+        """Removes and returns the next target that is not a retry."""
         return self.targets.popleft()
 
     def put_back(self, target: Target) -> None:
@@ -236,9 +237,8 @@ class DomainQueue:
         heapq.heappush(self._delayed, (until, target.task_id, target))
 
     def cancel_target(self, task: int) -> bool:
-        """An operator paused or cancelled it: it does not leave any more. False where it was not waiting to: a visit
-        that is under way ends at its next step, one that was finished is recorded, one that comes with a claim is
-        left."""
+        """Removes a target that an operator paused or cancelled. Returns False if it was not waiting: a visit in
+        progress ends at its next step, a finished one is recorded, and one that arrives with a claim is skipped."""
         self.called_off.add(task)
         waiting = len(self.targets) + len(self._delayed)
         self.targets = deque(target for target in self.targets if target.task_id != task)
@@ -247,25 +247,25 @@ class DomainQueue:
         return len(self.targets) + len(self._delayed) < waiting
 
     def remove_cancelled(self, task: int) -> None:
-        """The database knows that the task was abandoned."""
+        """Called when the database has recorded that the task was abandoned."""
         self.called_off.discard(task)
 
     # requests ------------------------------------------------------------------------------------------------------
 
     @property
     def is_ready(self) -> bool:
-        """Whether nothing but its pace and its breaker keeps the next request from starting."""
+        """Returns whether only the delay and the breaker keep the next request from starting."""
         return not (self.is_lost or self.closing or self.is_fetching_robots or self.is_resolving)
 
     def can_start(self, now: float) -> bool:
         return self.pace.can_start(now) and self.breaker.can_start(now, self.pace.in_flight)
 
     def wait_s(self, now: float) -> float:
-        """How long until a request may leave, for the pace and for the breaker."""
+        """Returns the seconds until a request may be sent, by delay and breaker."""
         return max(self.pace.wait_s(now), self.breaker.wait_s(now))
 
     def next_wake_at(self) -> float | None:
-        """When something may leave again without an event: the pace, the breaker, or the next retry."""
+        """Returns when a request may be sent without a further event: by delay, breaker, or the next retry."""
         if not self.pace.has_room:
             return None
         if self.pace.in_flight and self.breaker.state is not BreakerState.CLOSED:
@@ -283,7 +283,7 @@ class DomainQueue:
         self.pace.start(now)
 
     def record_sent(self, now: float, *, again: bool) -> None:
-        """A request leaves; raises LeaseLostError where it may not, however long it dialled."""
+        """Records that a request is being sent; raises LeaseLostError if the lease ended while it was connecting."""
         self.check_lease(now)
         self.pace.leave(now, again=again)
 
@@ -295,13 +295,13 @@ class DomainQueue:
         self.pace.finish(has_left=has_left)
 
     def hold(self, now: float, seconds: float, reason: str | None = None) -> None:
-        """The whole domain waits, for a reason that the database is told if it is given."""
+        """Pauses the whole domain; a given reason is written to the database."""
         self.pace.hold(now, seconds)
         if reason is not None:
             self.wait_reason = reason
 
     def increase_delay(self, delay_s: float, *, counted_s: float) -> None:
-        """robots.txt asks for more distance."""
+        """Applies a longer delay that robots.txt asks for."""
         if not self.is_unpaced:
             self.pace.increase_delay(delay_s, counted_s=counted_s)
 
@@ -329,7 +329,7 @@ class DomainQueue:
 
     @contextmanager
     def diagnosing(self) -> Iterator[None]:
-        """Around the question whether our own network is at fault: until it is answered the queue is not over."""
+        """Wraps the check whether our own network is at fault: until it ends, the queue is not over."""
         self._undiagnosed += 1
         try:
             yield
@@ -337,8 +337,8 @@ class DomainQueue:
             self._undiagnosed -= 1
 
     def update_health(self, outcome: Outcome, now: float) -> None:
-        """What the breaker and the adaptive pace learn from a request. Where a server gave pages, one that failed and
-        fails again at once says nothing new about it: three broken pages must not hold up the others."""
+        """Updates the breaker and the adaptive delay from a request. If the server returned pages, a page that failed
+        before and fails again says nothing new about it: three broken pages must not delay the others."""
         is_failure = retry_policy.is_failure(outcome.error)
         self._has_served |= outcome.error is None
         is_repeated = isinstance(outcome.error, StatusError) and outcome.target.task_id in self.history
@@ -355,27 +355,27 @@ class DomainQueue:
         return f"{self.breaker.failures} requests in a row failed, the last one because {error}"
 
     def end_task(self, outcome: Outcome) -> None:
-        """A task ended in this outcome: what that says of the site."""
+        """Updates the failure streak, and whether the domain has pages, from the outcome that ended a task."""
         self.streak.note(outcome)
         self.has_pages |= outcome.error is None and outcome.trouble is None
 
     def forgive(self) -> None:
-        """What looked like trouble of the site was an outage of our own."""
+        """Clears failures that were caused by an outage of our own."""
         self.streak = FailureStreak(is_new=True)
         self.breaker.reset()
 
     def add_unrecorded(self) -> None:
-        """An outcome was given to the writer."""
+        """Counts an outcome that was passed to the writer."""
         self._unrecorded += 1
 
     def remove_unrecorded(self, outcomes: int) -> None:
-        """The writer recorded them."""
+        """Called when the writer has recorded outcomes."""
         self._unrecorded -= outcomes
 
 
 def defer(queue: DomainQueue, now: float, database_now: datetime) -> Release:
-    """Its next turn is later than anybody waits for. It comes all the same: the pace is written down, and whoever has
-    the domain then goes on."""
+    """Releases a domain whose next request is later than a worker waits. The request time is saved, so the next lease
+    holder keeps the delay."""
     wait_s = queue.wait_s(now)
     until = database_now + timedelta(seconds=wait_s)
     reason = f"waits until {until:%Y-%m-%d %H:%M:%S} UTC: one request in {queue.pace.delay_s:,.0f} s"
@@ -383,7 +383,7 @@ def defer(queue: DomainQueue, now: float, database_now: datetime) -> Release:
 
 
 def block(queue: DomainQueue, cooldowns: Mapping[str, float]) -> Release:
-    """The domain is blocked or unreachable, for the trouble it gave last."""
+    """Releases a domain as blocked or unreachable, with the reason of its last failure."""
     code = queue.streak.code
     assert code is not None
     status = "unreachable" if code == DomainFailure.UNREACHABLE else "blocked"
@@ -396,6 +396,6 @@ def block(queue: DomainQueue, cooldowns: Mapping[str, float]) -> Release:
 
 
 def unreachable_cooldown_s(earlier: int, longest_s: float) -> float:
-    """Returns how long a domain rests that nobody answers for, after so many cooldowns in a row: a server that is being
-    restarted is asked again soon, one that is gone rarely."""
+    """Returns the cooldown of a domain that does not respond, after `earlier` cooldowns in a row: a server that is
+    restarting is retried soon, one that is gone rarely."""
     return min(longest_s, UNREACHABLE_COOLDOWNS_S[min(earlier, len(UNREACHABLE_COOLDOWNS_S) - 1)])

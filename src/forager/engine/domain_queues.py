@@ -1,4 +1,4 @@
-"""The domains that one worker holds, each with its queue. The components of a worker share this record."""
+"""The domains that one worker holds, each with its queue. The components of a worker share this object."""
 
 import asyncio
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ class DomainQueues:
         return self._queues.get(domain_id)
 
     def find(self, token: tuple[int, int]) -> DomainQueue | None:
-        """Returns the queue of this lease; None where the domain is not held, or under another lease by now."""
+        """Returns the queue of this lease; None if the domain is not held, or is held under another lease by now."""
         queue = self._queues.get(token[0])
         return queue if queue is not None and queue.lease.token == token else None
 
@@ -41,7 +41,7 @@ class DomainQueues:
         return is_held
 
     def wake(self) -> None:
-        """A queue needs a refill, is over or was lost: the worker's loop is to look at once."""
+        """Wakes the worker's loop: a queue needs a refill, is over or was lost."""
         self._wake_event.set()
 
     async def wait_for_wake(self) -> None:

@@ -1,10 +1,10 @@
-"""Trouble in a row: when a domain keeps answering in one bad way, it is left alone. Pure.
+"""Counts consecutive failures: a domain that keeps failing in one way is put into cooldown. Pure.
 
     403, 403, 403 …   forbidden        blocked       and so on for login walls, 429 and 5xx
-    no answer …       unreachable      unreachable
+    no response …     unreachable      unreachable
 
-Any good answer ends a row, a page that is not there (404) too: the server serves us. What says nothing about the
-server (robots.txt, the address guard, a bug of ours) neither counts nor ends it, nor does an image that came.
+Any good response ends a streak, and so does a missing page (404): the server serves us. Errors that say nothing about
+the server (robots.txt, the address guard, a bug of ours) neither count nor end it, nor does a fetched image.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ class FailureStreak:
     code: str | None = None
     count: int = 0
     is_new: bool = False
-    """It began in what was noted here: what came before does not add to it."""
+    """Whether the streak began with the outcomes noted here: earlier failures are not added to it."""
     last: VisitError | None = None
 
     def note(self, outcome: Outcome) -> None:
@@ -42,7 +42,7 @@ class FailureStreak:
 
     @property
     def reason_code(self) -> str | None:
-        """Of a domain nobody answers for, how it does not answer: `dns_error`, `connect_error`, `timeout`."""
+        """For an unreachable domain, returns how it fails: `dns_error`, `connect_error`, `timeout`."""
         return self.last.code if self.code == DomainFailure.UNREACHABLE and self.last is not None else self.code
 
     @property
@@ -55,7 +55,7 @@ class FailureStreak:
 
 
 def is_response(outcome: Outcome) -> bool:
-    """Whether the server showed that it serves us."""
+    """Returns whether the server showed that it serves us."""
     return outcome.error is None or isinstance(outcome.error, ResponseError)
 
 

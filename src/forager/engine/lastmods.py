@@ -1,7 +1,7 @@
-"""What the sitemaps of a batch say of pages that are visited again, and what visits say of that.
+"""Compares the `lastmod` values in the sitemaps of a batch with the visits of recurring pages.
 
-Runs after the batch is recorded, in a transaction of its own: a claim that a crash loses is made again by the next
-reading of the sitemap.
+Runs after the batch is recorded, in a separate transaction: a value that is lost in a crash is found again the next
+time the sitemap is read.
 """
 
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ SITEMAP = "sitemap"
 def collect_lastmods(
     outcomes: Sequence[Outcome], queues: DomainQueues, page_ids: Mapping[bytes, int]
 ) -> dict[tuple[int, int], list[tuple[int, datetime]]]:
-    """Lease → pages of its own domain with the moments of their last change. Empty where nothing is visited again."""
+    """Returns lease → pages of its own domain with their last modification times. Empty where no page recurs."""
     found: dict[tuple[int, int], list[tuple[int, datetime]]] = defaultdict(list)
     for outcome in outcomes:
         links = outcome.selection.links
@@ -45,7 +45,7 @@ def collect_lastmods(
 async def apply_lastmods(
     database: Database, claims: Mapping[tuple[int, int], Sequence[tuple[int, datetime]]], *, worker: int
 ) -> None:
-    """One domain after the other, each under its lease."""
+    """Applies the values one domain after the other, each under its lease."""
     for token, claimed in claims.items():
 
         async def once(conn: Connection, token: tuple[int, int] = token, claimed: Any = claimed) -> int:
@@ -60,7 +60,7 @@ async def apply_lastmods(
 
 
 def tested(done: Sequence[Outcome]) -> dict[int, tuple[int, int]]:
-    """Domain → how many claims were tested by these visits, and how many of them were true."""
+    """Returns domain → how many `lastmod` values these visits tested, and how many of them were correct."""
     made, true = Counter[int](), Counter[int]()
     for outcome in done:
         past = outcome.target.past

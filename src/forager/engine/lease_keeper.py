@@ -1,6 +1,7 @@
-"""Opens and ends the leases of a worker: builds the queue of a claimed domain, closes it, drops it when it is lost.
+"""Opens and closes the leases of a worker: builds the queue of a claimed domain, closes it, and drops it when the lease
+is lost.
 
-What the writer reports about batches is applied here: which leases still hold, and which domains have new pages.
+Also applies what the writer reports about batches: which leases still hold, and which domains have new pages.
 """
 
 from collections.abc import Iterable
@@ -39,10 +40,10 @@ class LeaseKeeper:
         self._dispatcher = dispatcher
         self._client = client
         self._guard = guard
-        """Decides about addresses; the rule of the client for domains that have none of their own."""
+        """Default address guard, for domains that have none of their own."""
         self._first_delays = FirstDelays()
         self.tally = CounterMap()
-        """What became of leases, until the next heartbeat writes it."""
+        """Counters of lease events, until the next heartbeat writes it."""
 
     # opening -------------------------------------------------------------------------------------------------------
 
@@ -61,7 +62,7 @@ class LeaseKeeper:
             self.tally.add("leases", what, number)
 
     def _enter(self, lease: Lease) -> None:
-        """A domain that an operator allowed more networks has a rule for addresses of its own."""
+        """Registers an address guard for a domain for which an operator allowed more networks."""
         check = None
         if lease.allow_networks and self._guard is not None:
             check = self._guard.with_networks(lease.allow_networks).check_ip
@@ -100,23 +101,24 @@ class LeaseKeeper:
     # ending --------------------------------------------------------------------------------------------------------
 
     def resume_or_close(self, queue: DomainQueue, *, may_go_on: bool) -> None:
-        """An operator's pause and a maintenance window end a lease; what is in flight is finished and recorded."""
+        """Closes a lease at an operator's pause or a maintenance window; requests in flight are finished and
+        recorded."""
         if may_go_on:
-            self._dispatcher.start_requests(queue)  # a queue whose lease was about to end had stopped
+            self._dispatcher.start_requests(queue)  # a queue whose lease was about to expire had stopped
         elif not queue.closing:
             queue.close(self.build_release(queue))
             self._queues.wake()
 
     def build_release(self, queue: DomainQueue) -> Release:
-        """How a queue that came to its end is released. One that never gave a page is blocked for what it answered
-        instead, if nothing is left to try."""
+        """Returns how a finished queue is released. A domain that never returned a page is blocked with the reason of
+        its failures, if nothing is left to try."""
         if queue.streak.code is not None and not queue.has_pages:
             blocked = block(queue, self._config.failures.cooldowns)
             return replace(blocked, is_fallback=True, is_spent=queue.is_exhausted)
         return Release(queue.lease, wait_s=queue.wait_s(clock.monotonic()), is_spent=queue.is_exhausted)
 
     def drop(self, queue: DomainQueue) -> None:
-        """The domain is not ours any more."""
+        """Drops the queue of a domain that is no longer leased."""
         self._dispatcher.remove(queue)
         if self._queues.remove(queue):
             self._client.leave(queue.lease.domain)
@@ -130,7 +132,7 @@ class LeaseKeeper:
     # what the writer reports -----------------------------------------------------------------------------------------
 
     def add_new_pages(self, domain_ids: Iterable[int]) -> None:
-        """New pages may be claimed before the pages they were found on are recorded."""
+        """Wakes queues with new pages: these may be claimed before the pages that link to them are recorded."""
         queues = [queue for domain in domain_ids if (queue := self._queues.get(domain)) is not None]
         for queue in queues:
             queue.add_new_pages()
@@ -138,7 +140,7 @@ class LeaseKeeper:
             self._queues.wake()
 
     def apply_recorded(self, recorded: Recorded) -> None:
-        """A batch is written: its queues may look for what it brought, and requests may bring more."""
+        """Applies a recorded batch: its queues may claim new targets, and further requests may start."""
         for token, count in recorded.written.items():
             queue = self._queues.find(token)
             if queue is None:

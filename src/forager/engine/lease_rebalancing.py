@@ -1,9 +1,9 @@
-"""Domains move to workers that have next to none: whoever has more than an even share hands the rest of it back.
+"""Moves domains to workers that have almost none: a worker with more than an even share releases the excess.
 
-A claim is fair among those who are there, but a lease lasts for a thousand pages: a worker that is started later would
-wait for a quarter of an hour. Decides only what to give; it goes as after an operator's pause, and a worker that gave
-claims nothing for a moment, so that others come first. Somebody who took nothing of it is left alone for a while: it
-may be frozen, or full with less.
+Claims are fair among the workers present, but a lease lasts for a thousand pages: a worker started later would wait a
+quarter of an hour. This module only decides what to release; the release works as after an operator's pause, and the
+releasing worker claims nothing for a moment, so that others come first. A worker that took none of the released domains
+is ignored for a while: it may be frozen, or at its limit.
 """
 
 from forager import clock
@@ -12,7 +12,7 @@ from forager.domains import store as domains
 from forager.engine.transaction_retry import in_transaction
 
 STEP_BACK_S = 5.0
-"""Several looks of an idle worker, and one of who sends hints."""
+"""Covers several polls of an idle worker, and one of the process that sends hints."""
 AGAIN_S = 600.0
 
 
@@ -21,15 +21,15 @@ class LeaseRebalancer:
         self._database = database
         self._run = run
         self._offered: dict[int, tuple[int, float]] = {}
-        """Worker → what it held when something was handed back for it, and when that was."""
+        """Worker → the number of domains it held when some were released for it, and when that was."""
         self._back_at = 0.0
 
     def should_yield(self) -> bool:
-        """Whether others come first now."""
+        """Returns whether this worker must let others claim first."""
         return clock.monotonic() < self._back_at
 
     async def surplus(self, worker: int, *, heard_s: float) -> list[int]:
-        """Domains to be handed back now."""
+        """Returns the domains to release now."""
         spare, poor = await in_transaction(
             self._database, lambda conn: domains.find_extra_domains(conn, worker=worker, run=self._run, heard_s=heard_s)
         )

@@ -1,4 +1,5 @@
-"""What an answer leads to: the links of a page, or the one of a redirect. Anything else is an error."""
+"""Selects the links that a response leads to: those of a page, or the target of a redirect. Anything else is an
+error."""
 
 from dataclasses import replace
 
@@ -22,13 +23,13 @@ Selected = tuple[Selection, DomainFailure | None]
 def select(
     target: Target, fetched: Fetched, reading: Reading | None, selector: Selector, *, images: str, max_redirects: int
 ) -> Selected:
-    """Raises a VisitError where the answer is neither a page nor a redirect."""
+    """Returns the selected links; raises a VisitError if the response is neither a page nor a redirect."""
     status = fetched.status_code
     if status == 304 and target.past is not None and (target.past.etag or target.past.last_modified):
         return Selection(), None
     if 300 <= status < 400 and status != 304:
         return follow(target, fetched, selector, max_redirects)
-    if status < 200 or status == 206 or 300 <= status < 400 or status >= 600:  # we ask for no parts
+    if status < 200 or status == 206 or 300 <= status < 400 or status >= 600:  # we send no range requests
         raise BadResponseError(f"the server answered {status}, which is no answer to our request")
     if status >= 400:
         raise StatusError(status, parse_retry_after(fetched.headers.get("retry-after", ""), clock.now()))
@@ -42,7 +43,8 @@ def select(
 
 
 def follow(target: Target, fetched: Fetched, selector: Selector, max_redirects: int) -> Selected:
-    """A redirect is a link like others, so its target meets every check a page meets; only chains are counted."""
+    """Treats a redirect as a link, so its target passes the same checks as any page; only the chain length is
+    limited."""
     location = fetched.headers.get("location")
     if not location:
         raise BadResponseError(f"the server answered {fetched.status_code} without saying where to go")

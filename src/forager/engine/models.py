@@ -1,4 +1,4 @@
-"""Why a worker starts no requests although there is work: a fault of our own, never one of a site."""
+"""Reasons why a worker starts no requests although there is work: a fault of our own, never one of a site."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Pause:
 
 
 def describe_pause(reason: str, detail: str | None) -> str:
-    """Returns the pause as a clause: `bodies cannot be stored (No space left on device)`. Tolerates the reasons of a
-    newer Forager."""
+    """Returns the pause as a clause: `bodies cannot be stored (No space left on device)`. Accepts reasons of a newer
+    version of Forager."""
     says = SENTENCES.get(reason, reason.replace("_", " "))
     return f"{says} ({detail})" if detail else says

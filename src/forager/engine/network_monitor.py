@@ -1,12 +1,12 @@
-"""Tells an outage of our own network from sites that do not answer.
+"""Distinguishes an outage of our own network from sites that do not respond.
 
-A request that fails by the network is judged only when it is known that the network worked: another domain was reached
-a moment ago, or a probe of a few hosts reaches one. Where none is reached and several domains fail at once, or the
-machine has no route or no name server, it is us: the worker is paused, nothing is judged and no task is closed, and
-hosts are probed until one answers. Sites that were blamed since the network was last seen to work are then forgiven.
+A network failure counts against a site only if the network is known to work: another domain was reached a moment ago,
+or a probe of a few hosts reaches one. If none is reached and several domains fail at once, or the machine has no route
+or no name server, the fault is ours: the worker pauses, no failure counts, no task is closed, and hosts are probed
+until one responds. Failures counted against sites since the network was last seen working are then cleared.
 
-Names and connections are judged apart: kept connections and remembered addresses go on working while no name server
-answers.
+DNS and connections are judged separately: open connections and cached addresses keep working while no name server
+responds.
 """
 
 import asyncio
@@ -37,19 +37,19 @@ from forager.logs import log
 from forager.urls.domain import registrable
 
 FEWEST_KNOWN = 3
-"""Domains that were reached before and now fail together, without any that is reached: our network."""
+"""Minimum number of previously reached domains that must fail together, with none reached, to blame our network."""
 FEWEST = 5
-"""The same for domains that were perhaps never reached: several names of a list may be misspelled."""
+"""The same for domains that may never have been reached: several names in a list may be misspelled."""
 RECENT_S = 2.0
-"""A network that was seen to work so long ago works."""
+"""A network that was seen working within this time counts as working."""
 SPAN_S = 120.0
-"""Failures of this span are compared."""
+"""Failures within this span are compared."""
 CORROBORATION_S = 5.0
 LOOK_S = 0.2
-"""Among many domains others fail, or are reached, within a moment: a first failure waits for them."""
+"""With many domains, others fail or are reached within a moment: a first failure waits for them."""
 FIRST_PROBE_S, LAST_PROBE_S = 1.0, 15.0
 DOUBT_S = 900.0
-"""Where no host was ever reached and the machine looks well, the sites are blamed in the end."""
+"""After this time, if no host was ever reached and the machine looks healthy, the sites are blamed."""
 TRUSTED_S = 3600.0
 MOST_GOOD, PROBED = 32, 3
 
@@ -61,14 +61,14 @@ class Layer(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for an outage of our own, where no host is reached."""
+    """The evidence for an outage of our own when no host is reached."""
 
     failed: int
     """Sites that failed since the last one was reached."""
     known: int
-    """Of them, those that were reached some time before."""
+    """Those among them that had been reached before."""
     is_cut_off: bool
-    """The machine itself has no route, or its name servers are silent."""
+    """Whether the machine itself has no route, or its name servers do not respond."""
 
 
 def is_network_down(evidence: Evidence) -> bool:
@@ -76,7 +76,7 @@ def is_network_down(evidence: Evidence) -> bool:
 
 
 def shows_network_works(error: VisitError | None) -> bool:
-    """Whether a request that ended so reached its host."""
+    """Returns whether a request with this result reached its host."""
     match error:
         case None | ResponseError() | TlsError():
             return True
@@ -87,7 +87,7 @@ def shows_network_works(error: VisitError | None) -> bool:
 
 
 def is_network_failure(error: VisitError | None) -> bool:
-    """Whether it may be our network's fault: not where the host answered, nor where a connection to it broke."""
+    """Returns whether our network may be at fault: not if the host responded, nor if an open connection to it broke."""
     match error:
         case ConnectionLostError() | TlsError():
             return False
@@ -100,7 +100,7 @@ def is_network_failure(error: VisitError | None) -> bool:
 
 
 def site_of(url: str) -> str:
-    """What fails together for reasons of its own: the sub-domains of a site count as one."""
+    """Returns the unit that fails together for its own reasons: the subdomains of a site count as one."""
     return registrable(split_url(url)[0].host)
 
 
@@ -130,19 +130,19 @@ class NetworkMonitor:
         leased: Sized,
         stop: StopRequest,
     ) -> None:
-        """`leased` are the domains of the worker."""
+        """`leased` are the domains that the worker holds."""
         self._probe = probe
         self._pauses = pauses
         self._leased = leased
         self._stop = stop
         self.forgiven: asyncio.Queue[set[int]] = asyncio.Queue()
-        """Domains that were blamed for an outage of our own: what was held against them is to be undone."""
+        """Domains that were blamed for an outage of our own: the failures counted against them are to be cleared."""
         self._reached: OrderedDict[int, tuple[str, float]] = OrderedDict()
-        """Domain → a URL of it and when it was reached, the newest last."""
+        """Domain → one of its URLs and when it was reached, the newest last."""
         self._works_at = dict.fromkeys(Layer, 0.0)
         self._failed: dict[Layer, dict[int, Failure]] = {layer: {} for layer in Layer}
         self._blamed: dict[Layer, dict[int, float]] = {layer: {} for layer in Layer}
-        """Domains whose failures were judged to be their own since the layer was last seen to work, and when."""
+        """Domains whose failures were attributed to them since the layer was last seen working, and when."""
         self._asking: dict[Layer, asyncio.Task[bool]] = {}
         self._down: Layer | None = None
         self._trusted_until = 0.0
@@ -150,7 +150,7 @@ class NetworkMonitor:
         self._rng = random.Random()  # noqa: S311 (chooses whom to probe)
 
     def reached(self, domain: int, url: str) -> None:
-        """A host answered."""
+        """Records that a host responded."""
         now = clock.monotonic()
         self._reached[domain] = (url, now)
         self._reached.move_to_end(domain)
@@ -158,12 +158,12 @@ class NetworkMonitor:
             self._reached.popitem(last=False)
         if self._down is Layer.CONNECTIONS:
             self._end()
-        elif len(self._reached) > 1:  # of one domain alone nothing follows for itself
+        elif len(self._reached) > 1:  # a single domain proves nothing about itself
             self._works(Layer.CONNECTIONS, now)
 
     async def is_ours(self, domain: int, url: str, error: VisitError, *, is_known: bool) -> bool:
-        """Whether a request failed because of our own network; then nothing follows from it. May take some seconds, and
-        is quick where other domains are reached."""
+        """Returns whether a request failed because of our own network; then it must not count. May take some seconds;
+        returns quickly while other domains are reached."""
         if self._down is not None or self._stop.asked:
             return True
         now = clock.monotonic()
@@ -180,10 +180,10 @@ class NetworkMonitor:
     async def close(self) -> None:
         await cancel(self._tasks)
 
-    # finding out ---------------------------------------------------------------------------------------------------
+    # diagnosis -----------------------------------------------------------------------------------------------------
 
     def _has_worked(self, layer: Layer, domain: int, now: float) -> bool:
-        """Whether the layer was seen to work for another domain a moment ago."""
+        """Returns whether the layer was seen working for another domain a moment ago."""
         since = now - RECENT_S
         if layer is Layer.NAMES:
             return max(self._probe.name_found_at, self._works_at[layer]) > since
@@ -191,7 +191,7 @@ class NetworkMonitor:
         return newest > since
 
     def _clear_before(self, layer: Layer, moment: float) -> None:
-        """The layer was seen to work then: earlier failures were the sites' own."""
+        """Clears failures before a moment at which the layer was seen working: they were the sites' own."""
         if any(failure.at < moment for failure in self._failed[layer].values()):
             self._failed[layer] = {d: failure for d, failure in self._failed[layer].items() if failure.at >= moment}
             self._blamed[layer] = {d: at for d, at in self._blamed[layer].items() if at >= moment}
@@ -203,7 +203,7 @@ class NetworkMonitor:
             self._blamed[layer].clear()
 
     async def _ask(self, layer: Layer) -> bool:
-        """One inquiry at a time for all requests that wait for its result."""
+        """Runs one diagnosis at a time and shares its result among all requests that wait for it."""
         if layer not in self._asking:
             self._asking[layer] = asking = self._spawn(self._find_out(layer))
             asking.add_done_callback(lambda _: self._asking.pop(layer, None))
@@ -238,14 +238,14 @@ class NetworkMonitor:
         return Evidence(len(sites), sum(sites.values()), is_cut_off)
 
     async def _has_no_such_names(self, layer: Layer, results: list[ProbeResult]) -> bool:
-        """A name server answers, and says that the names do not exist: looking names up works."""
+        """Returns whether a name server responds that the names do not exist: then name resolution works."""
         if layer is not Layer.NAMES or ProbeResult.NO_NAME not in results or ProbeResult.FAILED in results:
             return False
         servers = name_servers()
         return bool(servers) and await is_name_server_up(servers)
 
     async def _probe_some(self, layer: Layer) -> list[ProbeResult]:
-        """Some hosts that were reached lately, and some that failed."""
+        """Probes some hosts that were reached recently, and some that failed."""
         good = [url for url, _ in list(self._reached.values())[-PROBED:]]
         failed = [failure.url for failure in self._failed[layer].values()]
         urls = {*good, *self._rng.sample(failed, min(PROBED, len(failed)))}
@@ -282,8 +282,8 @@ class NetworkMonitor:
                 self._end()
 
     async def _is_doubtful(self, layer: Layer, results: list[ProbeResult], down_s: float) -> bool:
-        """Whether nothing but the failures themselves, or silent hosts of very few sites, speaks for an outage of our
-        own, and has for long."""
+        """Returns whether, for a long time, the only evidence of an outage of our own has been the failures themselves,
+        or unresponsive hosts of very few sites."""
         sites = {site_of(url) for url, _ in self._reached.values()}
         return down_s > DOUBT_S and len(sites) < FEWEST_KNOWN and not await self._is_offline(layer, results)
 

@@ -1,6 +1,6 @@
-"""What follows from a visit that came back: another try of the same task, or its end; and what that says of its site.
+"""Decides what follows from a finished visit: a retry of the same task, or its end; and what that means for its site.
 
-Outcomes that end a task go to the write buffer, tasks that are given back to the abandoned ones.
+Outcomes that end a task go to the write buffer, tasks that are released to the abandoned tasks.
 """
 
 import os
@@ -21,7 +21,7 @@ from forager.frontier.models import DomainFailure, Outcome, Target
 from forager.logs import log
 
 TOLD_WAIT_S = 3.0
-"""A shorter wait is over before a person could read of it."""
+"""A shorter wait is over before an operator could read about it."""
 
 
 class OutcomeHandler:
@@ -35,14 +35,14 @@ class OutcomeHandler:
     ) -> None:
         self._config = config
         self._longest_wait_s = longest_wait_s
-        """A domain that has to rest for longer is released."""
+        """A domain that has to wait longer than this is released."""
         self._buffer = buffer
         self._abandoned = abandoned
         self._stop = stop
         self._rng = random.Random(os.urandom(8))  # noqa: S311 (jitter, keeps no secret)
 
     def handle(self, queue: DomainQueue, outcome: Outcome) -> bool:
-        """Another try of the same task, or the end of it; returns whether it ended."""
+        """Retries the task or ends it; returns whether it ended."""
         error, task = outcome.error, outcome.target.task_id
         if isinstance(error, LeaseLostError):
             if not queue.is_lost and not queue.closing:
@@ -64,8 +64,7 @@ class OutcomeHandler:
         return True
 
     def put_back(self, queue: DomainQueue, outcome: Outcome) -> None:
-        """Our own network failed: the visit is made again when it is back, and the request that left stays on
-        record."""
+        """Repeats the visit when our own network is back; the request that was sent stays on record."""
         if queue.is_lost or queue.closing:
             return
         self._save_request(queue, outcome)
@@ -75,20 +74,20 @@ class OutcomeHandler:
             queue.put_back(outcome.target)
 
     def requeue(self, queue: DomainQueue, outcome: Outcome) -> None:
-        """An operator paused or cancelled it, or something of ours is missing: the task is open again, for any worker.
-        The request that left for it stays on record."""
+        """Reopens a task for any worker, because an operator paused or cancelled it or one of our own resources is
+        missing. The request that was sent for it stays on record."""
         self._save_request(queue, outcome)
         if not queue.is_lost:
             self._abandoned.add(queue, [outcome.target.task_id])
 
     def _save_request(self, queue: DomainQueue, outcome: Outcome) -> None:
-        """A request that left is recorded with the next outcome of its task."""
+        """Saves a request that was sent, to be recorded with the next outcome of its task."""
         if outcome.waited_s is not None and outcome.requested_at is not None:
             moments = (*outcome.earlier_requests, outcome.requested_at)
             queue.history.add(outcome.target.task_id, moments, outcome.pace_ms or 0)
 
     def fail(self, queue: DomainQueue, target: Target, error: VisitError) -> None:
-        """Ends a visit that did not begin, or not again: the requests that were made for it stay on record."""
+        """Ends a visit that did not start, or was not retried; the requests made for it stay on record."""
         made = queue.history.pop(target.task_id)
         outcome = Outcome(target, retry_policy.outcome_of(error), error=error)
         if made.moments:
@@ -97,7 +96,7 @@ class OutcomeHandler:
         self.end_task(queue, outcome)
 
     def end_task(self, queue: DomainQueue, outcome: Outcome) -> None:
-        """The task ends; where it brought no page, perhaps another one follows later."""
+        """Ends the task; if it returned no page, a new task may be scheduled for later."""
         if outcome.error is not None:
             most = outcome.target.max_retries
             most = self._config.max_retries if most is None else most
@@ -115,7 +114,7 @@ class OutcomeHandler:
         queue.hold(now, hold_s, _asked_to_wait(hold_s, outcome) if hold_s >= TOLD_WAIT_S else None)
         quick_s = retry_policy.quick_retry_s(error, tries, self._rng, outcome.target.retry_count)
         if quick_s is None or queue.pace.wait_s(now) > self._longest_wait_s or queue.breaker.is_open:
-            return False  # the whole domain waits for longer: this try is recorded, another one follows later
+            return False  # the whole domain waits longer: this attempt is recorded, a new task follows later
         if self._stop.asked or queue.closing:
             return False
         assert outcome.requested_at is not None
@@ -127,8 +126,8 @@ class OutcomeHandler:
         return True
 
     def _close_failing(self, queue: DomainQueue, outcome: Outcome, hold_s: float) -> None:
-        """A site that keeps refusing or not answering is blocked; one that asks for a long rest, or needs one, gets
-        it."""
+        """Blocks a site that keeps rejecting requests or not responding; releases one that asks for, or needs, a long
+        cooldown."""
         if queue.closing:
             return
         pause_s = queue.breaker.wait_s(clock.monotonic())
@@ -152,7 +151,7 @@ def _asked_to_wait(hold_s: float, outcome: Outcome) -> str:
 
 
 def _log_failure(queue: DomainQueue, target: Target, error: VisitError, later_s: float | None) -> None:
-    """A visit that failed, in a line; a bug of ours is worth one at any level."""
+    """Logs a failed visit in one line; a bug of ours is logged at any level."""
     write = log().error if isinstance(error, BrokenError) else log().info
     write(
         "visit failed",

@@ -1,4 +1,4 @@
-"""Parsing as the pipeline sees it; and the parser of a worker that has no parser processes."""
+"""The parser interface of the pipeline, and the parser of a worker without parser processes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,21 +13,21 @@ from forager.parsing.models import Reading
 
 class PageParser(Protocol):
     decompresses: bool
-    """Whether bodies may be given to it as they were sent."""
+    """Whether it accepts compressed bodies as they were received."""
 
     async def parse(self, target: Target, fetched: Fetched) -> Reading | None:
-        """Returns None where the body has nothing in it."""
+        """Returns the parsed page; None if the body is empty."""
 
 
 def parser_options(target: Target) -> dict[str, str]:
-    """How its product is parsed, where its domain says so."""
+    """Returns the parser options that the target's domain sets for products."""
     return {} if target.parser_name == "auto" else {"parser_name": target.parser_name}
 
 
 class InlineParser:
-    """Parses in the worker's own process, one page at a time: between two of them the event loop serves the database
-    and the sockets. Otherwise 200 answers that arrive together keep a transaction waiting for 200 parses at each of its
-    steps."""
+    """Parses in the worker's own process, one page at a time, and yields to the event loop between two pages so that it
+    serves the database and the sockets. Otherwise 200 responses that arrive together would make a transaction wait for
+    200 parses at each of its steps."""
 
     decompresses = False
 
@@ -37,8 +37,8 @@ class InlineParser:
         read_isolated: Callable[..., Awaitable[Reading | None]] | None = None,
         crash_marker: CrashMarker | None = None,
     ) -> None:
-        """`read_isolated` is for pages that killed a worker before. Both take a `Fetched`, and a `parser_name` where
-        the domain has one."""
+        """`read_isolated` is used for pages that killed a worker before. Both callables take a `Fetched`, and a
+        `parser_name` if the domain sets one."""
         self._read = read
         self._read_isolated = read_isolated
         self._crash_marker = crash_marker

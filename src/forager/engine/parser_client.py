@@ -1,4 +1,4 @@
-"""The worker's side of its parser processes: the server that forks them, and the channel to each of them."""
+"""The worker's side of its parser processes: the server that forks them, and the channel to each process."""
 
 import asyncio
 import os
@@ -32,26 +32,26 @@ from forager.logs import log
 from forager.parsing.models import Reading
 
 SOCKET_BYTES = 2 * 1024 * 1024
-"""A socket's own buffer, as far as the system grants it. By default few pages fill it, and the parser waits whenever
-the worker is busy with something else."""
+"""Socket buffer size, as far as the system grants it. With the default a few pages fill it, and the parser waits
+whenever the worker is busy with something else."""
 START_S = 120.0
 REPORT_S = 5.0
-"""Between the end of a process and the server's report of it."""
+"""Maximum time between the exit of a process and the server's report of it."""
 MOST_STDERR_CHARS = 2000
 UNKNOWN_EXIT = -9
-"""Taken for the exit code of a process whose server is gone: the page is not to blame."""
+"""Used as the exit code of a process whose server is gone: the page is not to blame."""
 
 
 class NotStartedError(Exception):
-    """A parser process or its server did not start; the text says why."""
+    """A parser process or its server did not start; the message says why."""
 
 
 class RequeueError(Exception):
-    """The process ended or is busy with another page for long: the page is to be read by another one."""
+    """The process ended, or has been busy with another page for long: another process must read the page."""
 
 
 class ParserCrashedError(Exception):
-    """The process ended while it read the page."""
+    """The process ended while it was reading the page."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(describe_exit(exit_code))
@@ -59,7 +59,7 @@ class ParserCrashedError(Exception):
 
 
 class ParserServer:
-    """The process that forks parser processes."""
+    """The process that forks the parser processes."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -68,21 +68,21 @@ class ParserServer:
         self._numbers = count(1)
         self._exits: dict[int, asyncio.Future[int]] = {}
         self._killed: set[int] = set()
-        """Processes that ended because we said so."""
+        """Processes that were killed at our request."""
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._reports = b""
         self._process: Process | None = None
         self._logging: asyncio.Task[None] | None = None
         self._stderr = ""
-        """The last it wrote."""
+        """The last output on its standard error."""
         self.is_dead = False
 
     @classmethod
     async def start(cls, config: ParserConfig) -> "ParserServer":
-        """Ready to fork, with the language model loaded."""
+        """Starts the server; returns when it is ready to fork, with the language model loaded."""
         try:
             self = cls()
-        except OSError as error:  # no more files
+        except OSError as error:  # no file descriptors left
             raise NotStartedError(error.strerror or str(error)) from error
         try:
             await self._launch(config)
@@ -90,7 +90,7 @@ class ParserServer:
                 await self._ready
         except (EOFError, TimeoutError):
             raise NotStartedError(await self.close()) from None
-        except OSError as error:  # no more processes, files or memory
+        except OSError as error:  # no processes, file descriptors or memory left
             await self.close()
             raise NotStartedError(error.strerror or str(error)) from error
         except BaseException:
@@ -111,7 +111,7 @@ class ParserServer:
         self._logging = self._loop.create_task(self._log_stderr(self._process))
 
     async def _log_stderr(self, process: Process) -> None:
-        """What it and its processes write goes to the log, never to a terminal."""
+        """Writes the standard error of the server and its processes to the log, never to a terminal."""
         assert process.stderr is not None
         while words := await process.stderr.read(65536):
             text = words.decode("utf-8", "replace")
@@ -119,7 +119,7 @@ class ParserServer:
             log().info("parser process wrote", action="parser.stderr", pid=process.pid, words=text[:MOST_STDERR_CHARS])
 
     async def open_process(self, *, is_isolated: bool = False) -> "ParserProcess":
-        """A new process, ready to read. One that does not even start is our own fault, not that of a page."""
+        """Starts a new process and returns when it is ready. A failed start is our own fault, not that of a page."""
         number = next(self._numbers)
         exit_code = self._exits[number] = self._loop.create_future()
         try:
@@ -151,7 +151,7 @@ class ParserServer:
         return self._describe_end(exit_code.result() if done else None)
 
     def kill(self, number: int) -> None:
-        """Ends a process at once, if it is still there."""
+        """Kills a process if it still runs."""
         if number in self._exits:
             with suppress(OSError):
                 self._command(KILL, number)
@@ -189,18 +189,19 @@ class ParserServer:
                 exit_code.set_result(code)
 
     def _end(self) -> None:
-        """Its processes go on until their channels are closed; how they end is not reported any more."""
+        """Handles the end of the server. Its processes run until their channels are closed; their exits are no longer
+        reported."""
         self.is_dead = True
         self._loop.remove_reader(self._control.fileno())
         if not self._ready.done():
             self._ready.set_exception(EOFError())
-            self._ready.exception()  # where nobody waits any more
+            self._ready.exception()  # retrieves the exception if no caller waits any more
         for exit_code in self._exits.values():
             exit_code.set_result(UNKNOWN_EXIT)
         self._exits.clear()
 
     async def close(self) -> str:
-        """Returns how it ended. It ends its processes with it."""
+        """Ends the server and its processes; returns how it ended."""
         if not self.is_dead:
             self._end()
         self._control.close()
@@ -237,7 +238,7 @@ class ParserProcess(asyncio.Protocol):
         self._unread = bytearray()
         self._transport: asyncio.Transport | None = None
         self._first_since = 0.0
-        """When the process came to the first of its jobs."""
+        """When the process started on the first of its jobs."""
         self.jobs_done = 0
         self.is_closed = False
         self.is_detached = False
@@ -248,15 +249,16 @@ class ParserProcess(asyncio.Protocol):
 
     @property
     def first_s(self) -> float:
-        """How long it has been reading the page it reads."""
+        """Returns how long the process has been reading its current page."""
         return self._loop.time() - self._first_since if self._jobs else 0.0
 
     async def wait_ready(self) -> None:
         await self._expect()
 
     async def read(self, fetched: Fetched, parser_name: str) -> Reading | None:
-        """None for a body that is empty when decompressed. Raises what reading raises, ParserDiedError when the process
-        ends while it reads this page, RequeueError when it ends, or takes long, over another."""
+        """Returns None for a body that is empty when decompressed. Raises what parsing raises, ParserCrashedError when
+        the process ends while it reads this page, and RequeueError when it ends, or takes long, while it reads another
+        one."""
         if self.is_closed or self._transport is None:
             raise RequeueError
         job = pickle.dumps(
@@ -292,7 +294,7 @@ class ParserProcess(asyncio.Protocol):
         return result
 
     def detach(self) -> None:
-        """It finishes the page it reads and then ends; those behind it are read by another process."""
+        """Lets the process finish its current page and exit; the jobs behind it go to another process."""
         self.is_detached = True
         first = self._jobs.popleft()
         for job in self._jobs:
@@ -301,13 +303,13 @@ class ParserProcess(asyncio.Protocol):
         self._jobs = deque([first])
 
     def kill(self) -> None:
-        """Ends the process, and so the reading of its page. Where nobody is left to end it, nobody waits for it."""
+        """Kills the process, and so ends reading its page. If its server is gone, it does not wait for the exit."""
         self._server.kill(self._number)
         if self._server.is_dead:
             self.close()
 
     def close(self) -> None:
-        """The process ends by itself, at the latest when its page is read."""
+        """Closes the channel; the process exits at the latest when its current page is read."""
         self.is_closed = True
         if self._transport is not None:
             self._transport.abort()
@@ -331,7 +333,7 @@ class ParserProcess(asyncio.Protocol):
                 self.close()
                 return
         if start:
-            self._unread = self._unread[start:]  # another buffer: results are views of the one before
+            self._unread = self._unread[start:]  # a new buffer: results are views of the old one
 
     def _take_result(self, result: memoryview) -> None:
         self._first_since = self._loop.time()
@@ -341,7 +343,8 @@ class ParserProcess(asyncio.Protocol):
             job.set_result(result)
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """It read the first that has no result when it died; a visit that was cancelled meanwhile needs none."""
+        """Fails the pending jobs. The process died on the first job without a result; a visit that was cancelled
+        meanwhile needs none."""
         self.is_closed = True
         for index, job in enumerate(self._jobs):
             if not job.done():

@@ -1,6 +1,6 @@
-"""What one page may take of a parser process: processor time and memory. Beyond it the process ends.
+"""Limits of one page in a parser process: processor time and memory. A page that exceeds them ends the process.
 
-Every page we know of, hostile ones included, is read in 2 s and with 200 MB.
+Every page we know of, hostile ones included, is read within 2 s and 200 MB.
 """
 
 import ctypes
@@ -9,19 +9,19 @@ import signal
 import sys
 
 SHARED_CPU_S = 4.0
-"""Of a page in a process that reads the pages of all sites. Beyond it the page is read again, in one of its own."""
+"""Limit of a page in a shared process. A page that exceeds it is read again in a process of its own."""
 ISOLATED_CPU_S = 10.0
 MEMORY_BYTES = 512 * 1024 * 1024
-"""Of address space, above what the process has before its first page."""
+"""Limit of address space, above what the process uses before its first page."""
 KEPT_BYTES = 32 * 1024 * 1024
-"""Of memory above the first page's start that a process keeps for the next one; beyond it, what is free goes back."""
+"""Memory that a process keeps for the next page, above that before its first page; the rest is returned."""
 OUT_OF_MEMORY = 86
-"""Exit code of a process whose page needed more memory than that."""
+"""Exit code of a process whose page exceeded the memory limit."""
 PAGE_BYTES = resource.getpagesize()
 
 
 def limit_memory() -> None:
-    """From now on, an allocation past the limit fails."""
+    """Makes allocations beyond the limit fail from now on."""
     sizes = _read_statm()
     if sizes:
         most = sizes[0] + MEMORY_BYTES
@@ -29,13 +29,14 @@ def limit_memory() -> None:
 
 
 def start_cpu_limit(seconds: float) -> None:
-    """Its signal ends the process when the time is over, in C code too. A microsecond, so each page starts it anew."""
+    """Starts the timer whose signal kills the process when the time is over, even in C code. Takes a microsecond, so it
+    is restarted for each page."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 class FreeMemory:
-    """Returns memory to the system after pages that took much. glibc keeps what was freed for the next page, up to
-    64 MB (`extract.memory`): right for the usual page, and 50 MB too many for all after one of 5 MB."""
+    """Returns memory to the system after large pages. glibc keeps up to 64 MB of freed memory for the next page
+    (`extract.memory`): right for the usual page, but 50 MB too much for all pages after one of 5 MB."""
 
     def __init__(self) -> None:
         self._trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
@@ -48,8 +49,8 @@ class FreeMemory:
 
 
 def _read_statm() -> tuple[int, int] | None:
-    """Address space of this process and its memory without files it maps, in bytes; None where the system does not
-    tell."""
+    """Returns the address space of this process and its memory without mapped files, in bytes; None where the system
+    does not report them."""
     try:
         with open("/proc/self/statm", "rb", buffering=0) as file:
             total, resident, shared = map(int, file.read(100).split()[:3])
@@ -63,7 +64,7 @@ def is_limit_exceeded(code: int) -> bool:
 
 
 def describe_exit(code: int) -> str:
-    """How a process ended, for a log line or an error message."""
+    """Returns how a process ended, for a log line or an error message."""
     if code == -signal.SIGPROF:
         return "out of processor time"
     if code == OUT_OF_MEMORY:
@@ -74,5 +75,5 @@ def describe_exit(code: int) -> str:
 
 
 def is_external_kill(code: int) -> bool:
-    """Only another process sends these: the operator, or the system that runs out of memory."""
+    """Returns whether another process sent the signal: the operator, or a system that is out of memory."""
     return -code in {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}

@@ -1,12 +1,12 @@
-"""Reads pages in processes beside the worker: its one core is for the network and the database.
+"""Parses pages in processes beside the worker: the worker's one core is for the network and the database.
 
-Each page has its limits of time and memory (`parser_limits`). A page that exceeds them, or crashes the parser, ends its
-process; it is then read once more in a process of its own, and fails with an error of the parser if that ends as well.
-The others that waited for the process are read by its successor. A page that only takes long keeps its process; those
+Each page has limits of time and memory (`parser_limits`). A page that exceeds them, or crashes the parser, ends its
+process. It is then read again in a process of its own, and fails with a parser error if that one ends as well. Other
+pages that waited for the process are read by its replacement. A page that is only slow keeps its process; the pages
 behind it move to another one.
 
-A process that does not start is our own fault: pages that wait for one go on waiting, the worker is paused, and another
-start is tried after 0.2, 0.4 … 5 s. A command, in front of which a person waits, says after how many it gives up.
+A process that does not start is our own fault: pages that wait for it keep waiting, the worker is paused, and the start
+is retried after 0.2, 0.4 … 5 s. An interactive command sets after how many attempts it gives up.
 """
 
 import asyncio
@@ -27,23 +27,24 @@ from forager.logs import log
 from forager.parsing.models import Reading
 
 PAGES_PER_PROCESS = 128
-"""Sent to a process at once: as many as it reads while the worker does something else, such as writing a batch."""
+"""Pages sent to a process at once: as many as it reads while the worker does something else, such as writing a
+batch."""
 SLOW_S = 0.5
-"""A page that takes longer holds up no others."""
+"""Pages behind one that takes longer than this move to another process."""
 LOOK_EVERY_S = 0.25
 CONFIRM_S = 0.05
-"""Then it is looked at once more: the worker may have been busy itself and not have seen the result."""
+"""Delay before a slow page is checked again: the worker may have been busy and not have seen the result."""
 MOST_S = 120.0
-"""Of a page, on a machine however busy."""
+"""Time limit of a page, however busy the machine is."""
 MOST_DETACHED = 4
-"""Slow pages with a process each, besides the shared ones."""
+"""Maximum number of slow pages with a process of their own, in addition to the shared processes."""
 MOST_ISOLATED = 2
-"""Pages at a time that are read again in a process of their own."""
+"""Maximum number of pages that are read again in a process of their own at the same time."""
 MOST_KILLS = 3
-"""Of processes that another program ended, before a page that happens to be read then is given up: it may be the page
-that has them killed."""
+"""Number of processes killed from outside after which the page they were reading fails: it may be the reason why they
+are killed."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 5.0
-"""Between two starts that fail."""
+"""Delay between two failed starts."""
 
 
 class ParserPool:
@@ -58,17 +59,18 @@ class ParserPool:
         stop: StopRequest | None = None,
         most_starts: int | None = None,
     ) -> None:
-        """`most_starts`: so many may fail in a row before a page gets an error instead of waiting; None: any number."""
+        """`most_starts`: how many starts may fail in a row before a page gets an error instead of waiting; None: no
+        limit."""
         self._config = config
         self._most_starts = most_starts
         self._pauses = pauses or Pauses()
         self._stop = stop or StopRequest()
-        """A page that waits for a process that does not start waits no longer than until the worker is to stop."""
+        """A page that waits for a process that does not start stops waiting when the worker is to stop."""
         self._server: ParserServer | None = None
         self._starting = asyncio.Lock()
         self._has_failed = asyncio.Event()
         self._shared: list[asyncio.Task[ParserProcess] | None] = [None] * processes
-        """Each with its process, or with one that is being started."""
+        """One task per process, which returns it when it has started."""
         self._detached: set[ParserProcess] = set()
         self._seats = asyncio.Semaphore(processes * PAGES_PER_PROCESS)
         self._isolated_seats = asyncio.Semaphore(MOST_ISOLATED)
@@ -79,10 +81,10 @@ class ParserPool:
         return await self.read(fetched, is_suspect=target.crashes > 0, **parser_options(target))
 
     async def read(self, fetched: Fetched, *, parser_name: str = "auto", is_suspect: bool = False) -> Reading | None:
-        """None for a body that is empty when decompressed. Raises AnswerError as decompressing and reading do,
-        ParserCrashError and ParserLimitError when the page ended two processes, and ParserUnavailableError when as many
-        starts failed as may, or the worker is to stop while no process starts. A page that is `is_suspect` is read in a
-        process of its own."""
+        """Returns None for a body that is empty when decompressed. Raises the errors of decompressing and parsing,
+        ParserCrashError and ParserLimitError when the page ended two processes, and ParserUnavailableError when
+        `most_starts` starts failed, or when the worker is to stop while no process starts. A page with `is_suspect` is
+        read in a process of its own."""
         if not is_suspect:
             with suppress(ParserCrashedError):
                 return await self._read_shared(fetched, parser_name)
@@ -108,7 +110,8 @@ class ParserPool:
                 async with asyncio.timeout(MOST_S):
                     return await process.read(fetched, parser_name)
             except TimeoutError:
-                # Less processor time than a page may take: the machine was short of something, not the page at fault.
+                # It used less processor time than a page may take: the machine was short of something, the page is not
+                # at fault.
                 raise BrokenError(f"reading the page took longer than {MOST_S:.0f} s") from None
             except RequeueError:
                 continue
@@ -126,7 +129,7 @@ class ParserPool:
     # slow pages
 
     def _look(self) -> None:
-        """Moves the pages that wait behind a slow one to another process, as long as any process reads."""
+        """Moves the pages that wait behind a slow one to another process, as long as any process is reading."""
         self._timer = None
         self._detached = {process for process in self._detached if not process.is_closed}
         processes = [process for place in self._shared if (process := _running(place))]
@@ -140,7 +143,7 @@ class ParserPool:
             self._timer = self._loop.call_later(LOOK_EVERY_S, self._look)
 
     def _detach(self, process: ParserProcess, jobs_done: int) -> None:
-        """Unless its result has come meanwhile."""
+        """Detaches a slow process, unless its result has arrived meanwhile."""
         index = next((index for index, place in enumerate(self._shared) if _running(place) is process), None)
         if index is not None and process.load > 1 and process.jobs_done == jobs_done:
             process.detach()
@@ -150,8 +153,8 @@ class ParserPool:
     # processes
 
     async def warm_up(self) -> None:
-        """Returns when the processes are there, with the language model loaded; or when it is known that one does not
-        start. Then the worker is paused, and says so once it works."""
+        """Returns when all processes run, with the language model loaded, or when one failed to start. In that case the
+        worker is paused, and reports it once it runs."""
         ends = {asyncio.create_task(self._start_all()), asyncio.create_task(self._wait_for_failure())}
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -171,7 +174,8 @@ class ParserPool:
         return loads.index(min(loads))
 
     async def _process_at(self, index: int) -> ParserProcess:
-        """A page whose visit is cancelled while it waits for a new process leaves it to the others."""
+        """Returns the process at this index, started if needed. A cancelled visit does not cancel a start that others
+        wait for."""
         place = self._shared[index]
         if place is None or (place.done() and _running(place) is None):
             place = self._shared[index] = asyncio.create_task(self._open_process())
@@ -243,7 +247,7 @@ async def open_pool(
     stop: StopRequest | None = None,
     most_starts: int | None = None,
 ) -> AsyncIterator[ParserPool | None]:
-    """None where the worker reads by itself."""
+    """Yields the pool; None if the worker parses in its own process."""
     if not processes:
         yield None
         return

@@ -1,8 +1,8 @@
-"""A process that reads pages for a worker, one after the other, until the worker closes its end of the socket.
+"""A process that parses pages for a worker, one after the other, until the worker closes its end of the socket.
 
-The parser is C code and strangers write its input: here it may crash, hang or eat memory without harm to a crawl. Each
-page has its limits (`parser_limits`); a page that exceeds them ends the process. Forked by `parser_server`; the
-worker's side is `parser_client`.
+The parser is C code and its input is untrusted: here it may crash, hang or use up memory without harm to a crawl. Each
+page has limits (`parser_limits`); a page that exceeds them ends the process. Forked by `parser_server`; the worker's
+side is `parser_client`.
 """
 
 import os
@@ -23,31 +23,32 @@ from forager.parsing import page as parser
 from forager.parsing.language import LanguageMemory
 
 MOST_BYTES = 4 * 1024 * 1024
-"""Of jobs, and of results, that wait in a process; about, since the last one may be large."""
+"""Approximate limit of buffered jobs, and of buffered results, in bytes; the last one may exceed it."""
 
 
 class Channel:
-    """Jobs that wait to be read, and results that the worker has not taken.
+    """Buffers jobs that wait to be read, and results that the worker has not received.
 
-    The worker serves its sockets only between other things, and a socket holds few pages. So between two pages whatever
-    has come is received, and a result the socket has no room for waits here: the next page is read meanwhile.
+    The worker serves its sockets only between other work, and a socket buffer holds few pages. So between two pages
+    this process receives everything that has arrived, and keeps results that do not fit into the socket buffer: it
+    reads the next page meanwhile.
     """
 
     def __init__(self, sock: socket.socket) -> None:
         sock.setblocking(False)
         self._socket = sock
         self._jobs: deque[tuple[bytes, bytes]] = deque()
-        """With their bodies."""
+        """Each job with its body."""
         self._job_bytes = 0
         self._frame: list[bytes] = []
-        """Of what comes now: its header, the job, the body, as far as they are whole."""
+        """The complete parts of the frame being received: header, job, body."""
         self._parts: list[bytes] = []
         self._missing = JOB_HEADER.size
-        """What came of the next of them, and how much is to come."""
+        """The received pieces of the next part, and the number of bytes still missing."""
         self._results = bytearray()
 
     def next_job(self) -> tuple[Job, bytes]:
-        """Raises EOFError when the worker has closed its end."""
+        """Returns the next job; raises EOFError when the worker has closed its end."""
         self._receive()
         while not self._jobs or len(self._results) > MOST_BYTES:
             self._wait()
@@ -62,15 +63,16 @@ class Channel:
         self._send()
 
     def _wait(self) -> None:
-        """For jobs that come, and for room for results. A worker has many sockets: `select` knows the first 1,024."""
+        """Waits for jobs, and for free space in the socket buffer for results. Uses `poll`, as a worker has many
+        sockets and `select` supports descriptors below 1,024 only."""
         wants = (0 if self._jobs else select.POLLIN) | (select.POLLOUT if self._results else 0)
         waiting = select.poll()
         waiting.register(self._socket, wants)
         waiting.poll()
 
     def _receive(self) -> None:
-        """All that is there, as far as there is room for it. A body is received where it is read: one that is gathered
-        first is copied, and that in a buffer which was filled with zeros before."""
+        """Receives everything available, up to the buffer limit. A body is received directly into its final buffer:
+        collecting it first would copy it, into a buffer that was zeroed before."""
         with suppress(BlockingIOError):
             while self._job_bytes < MOST_BYTES:
                 came = self._socket.recv(self._missing)

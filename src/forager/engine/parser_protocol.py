@@ -1,4 +1,4 @@
-"""What a worker and its parser processes send each other. Both trust each other, they are one program: frames are
+"""Messages between a worker and its parser processes. Both are the same program and trust each other: frames are
 pickled."""
 
 from collections.abc import Sequence
@@ -12,27 +12,27 @@ from forager.parsing.link_columns import LinkColumns
 from forager.parsing.models import FoundImage, Reading
 
 JOB_HEADER = Struct("<II")
-"""How long the job is, and the body that follows it."""
+"""The length of the job, and of the body that follows it."""
 RESULT_HEADER = Struct("<I")
 READY = b"ready"
 
 COMMAND = Struct("<cI")
-"""To the parser server: what to do, and the number of the process. A start comes with the process's end of a socket."""
+"""To the parser server: a command and the number of the process. A start carries the process's end of a socket."""
 START_SHARED, START_ISOLATED, KILL = b"s", b"i", b"k"
 REPORT = Struct("<cIi")
-"""From the parser server: ENDED with the number of a process and its exit code, a signal as its negative; NOT_STARTED
-with the error number. SERVER_READY has neither."""
+"""From the parser server: ENDED with the number of a process and its exit code (negative for a signal); NOT_STARTED
+with the errno. SERVER_READY has neither."""
 SERVER_READY, ENDED, NOT_STARTED = b"r", b"e", b"n"
 
 FIELDS = attrgetter(*Reading.__slots__)
 LINKS = Reading.__slots__.index("links")
 IMAGES = Reading.__slots__.index("images")
 SEPARATOR = "\0"
-"""No link of a page holds one; where one of a feed does, its column is sent as it is."""
+"""Separator that does not occur in links of pages; if a link of a feed contains it, the column is sent as a list."""
 
 
 class ParserConfig(NamedTuple):
-    """How all pages of a worker are read."""
+    """Parser settings shared by all pages of a worker."""
 
     keyword_words: int
     robots_agent: str
@@ -46,12 +46,12 @@ class Job(NamedTuple):
     is_truncated: bool
     parser_name: str
     coding: BodyCoding | None
-    """What the body is still compressed with."""
+    """The content encoding the body still has."""
 
 
 def pack(reading: Reading) -> tuple[Any, ...]:
-    """Flat, and of the links their columns: sixty strings one by one take three times as long as one long string.
-    Images are plain tuples: records are made by a function call each."""
+    """Returns the reading as a flat tuple, with links as columns: sixty separate strings take three times as long as
+    one long string. Images are plain tuples, because each record would cost a function call."""
     links = LinkColumns.of(reading.links)
     values = list(FIELDS(reading))
     values[LINKS] = None

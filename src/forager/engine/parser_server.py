@@ -1,8 +1,8 @@
 """Forks the parser processes of a worker.
 
-It loads the parser and the language model once and reads no page itself. So a new parser process is there in
-milliseconds instead of 0.3 s of processor time, however often pages end one, and all of them share the memory of what
-was loaded. Runs as `python -m forager.engine.parser_server`; the worker's side is `parser_client`.
+It loads the parser and the language model once and reads no page itself. So a new parser process starts in milliseconds
+instead of 0.3 s of processor time, however often pages end one, and all of them share the memory of what was loaded.
+Runs as `python -m forager.engine.parser_server`; the worker's side is `parser_client`.
 """
 
 import errno
@@ -37,7 +37,7 @@ class Server:
         self._control = control
         self._config = config
         self._numbers: dict[int, int] = {}
-        """Of the processes that run, by their pids."""
+        """Numbers of the running processes, by pid."""
         self._wake_event, waking = socket.socketpair()
         self._wake_event.setblocking(False)
         waking.setblocking(False)
@@ -46,7 +46,7 @@ class Server:
         signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
 
     def run(self) -> None:
-        """Until the worker closes its end, or is gone; then no process is left."""
+        """Serves commands until the worker closes its end or is gone, then ends all processes."""
         waiting = select.poll()
         waiting.register(self._control, select.POLLIN)
         waiting.register(self._wake_event, select.POLLIN)
@@ -76,7 +76,7 @@ class Server:
         self._start(number, fds, parser_limits.ISOLATED_CPU_S if what == START_ISOLATED else parser_limits.SHARED_CPU_S)
 
     def _start(self, number: int, fds: list[int], cpu_s: float) -> None:
-        if not fds:  # this process has no file left
+        if not fds:  # this process has no file descriptor left
             self._report(NOT_STARTED, number, errno.EMFILE)
             return
         sock = socket.socket(fileno=fds[0])
@@ -92,7 +92,7 @@ class Server:
         self._numbers[pid] = number
 
     def _run_parser(self, sock: socket.socket, cpu_s: float) -> None:
-        """Never returns, whatever happens."""
+        """Runs the parser in the child; never returns."""
         code = 1
         try:
             signal.set_wakeup_fd(-1)
@@ -122,7 +122,7 @@ class Server:
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker says when it is over, by closing its end
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker ends this process by closing its end
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     parser.preload()
     gc.set_threshold(50_000, 20, 100)

@@ -1,8 +1,9 @@
-"""Pauses of a worker for reasons of its own: while one is in force, no request starts that it concerns.
+"""Pauses of a worker for faults of its own: while one is in force, the requests it affects do not start.
 
-A fault of ours (no parser process, no room for bodies, no network, no database) must not close a task or count against
-a site. Whoever notices the fault begins a pause with its reason and ends it when the fault is gone; the dispatcher asks
-before each start, and the heartbeat writes the pause down for `forager workers`, `/health`, alerts and `why`.
+A fault of ours (no parser process, no space for bodies, no network, no database) must not close a task or count against
+a site. The component that detects the fault begins a pause with a reason and ends it when the fault is gone; the
+dispatcher checks before each start, and the heartbeat reports the pause to `forager workers`, `/health`, alerts and
+`why`.
 """
 
 from collections.abc import Callable
@@ -15,16 +16,17 @@ from forager.logs import log
 class Pauses:
     def __init__(self) -> None:
         self._open: dict[tuple[PauseReason, str], Pause] = {}
-        """By reason and by who noticed the fault: a reason is over when everybody who did says so."""
+        """Pauses by reason and by the component that detected the fault: a reason ends when every such component has
+        ended it."""
         self._listeners: list[Callable[[], None]] = []
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Has `listener` called whenever a pause begins or ends."""
+        """Registers `listener`, called whenever a pause begins or ends."""
         self._listeners.append(listener)
 
     @property
     def current(self) -> Pause | None:
-        """The pause that began first, of those in force."""
+        """Returns the pause in force that began first."""
         return next(iter(self._open.values()), None)
 
     @property
@@ -33,11 +35,11 @@ class Pauses:
 
     @property
     def stops_all(self) -> bool:
-        """Whether no request at all may start."""
+        """Returns whether no request at all may start."""
         return any(reason is not PauseReason.STORE_UNAVAILABLE for reason, _ in self._open)
 
     def stops(self, *, stores_bodies: bool) -> bool:
-        """Whether requests of a domain may not start; one that stores nothing needs no store."""
+        """Returns whether requests of a domain must not start; a domain that stores nothing needs no body store."""
         return self.stops_all or (stores_bodies and bool(self._open))
 
     def begin(self, reason: PauseReason, detail: str, *, owner: str = "") -> None:

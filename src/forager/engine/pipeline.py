@@ -1,7 +1,7 @@
 """The pipeline for one page: admit, fetch, parse, select, store. One target in, exactly one outcome out.
 
-Claim comes before it; enqueue and record come after it, in `worker.py` and `writer.py`. The domain's turn is waited
-for in `dispatcher.py`.
+Claiming comes before it; enqueueing and recording come after it, in `worker.py` and `writer.py`. `dispatcher.py` waits
+for the domain's delay.
 """
 
 import asyncio
@@ -37,12 +37,12 @@ from forager.storage.policy import ContentPolicy
 
 @dataclass(frozen=True, slots=True)
 class VisitOptions:
-    """How one visit is made, as the settings of its domain say."""
+    """Options of one visit, from the settings of its domain."""
 
     content_policy: str = ContentPolicy.SIGNALS
     images: str = ImagePolicy.FOUND
     rendering: RenderOptions | None = None
-    """Given where a browser may be used."""
+    """Set if a browser may be used."""
 
 
 class ImageFiles(Protocol):
@@ -57,15 +57,16 @@ class Parsed(NamedTuple):
     """A page after parsing."""
 
     fetched: Fetched
-    """As scripts leave it, where it was rendered."""
+    """The rendered page, if it was rendered."""
     plain: Fetched
-    """As the server sent it."""
+    """The page as the server sent it."""
     reading: Reading | None = None
     read_s: float | None = None
 
 
 def admit(target: Target, rules: Rules | SkippedError) -> Outcome | None:
-    """Returns None when the guard and robots.txt allow the visit; else how it ended before it began."""
+    """Returns None when the address guard and robots.txt allow the visit, otherwise the outcome of the skipped
+    visit."""
     if isinstance(rules, SkippedError):
         return Outcome(target, outcome_of(rules), error=rules)
     verdict = rules.verdict(target.url)
@@ -86,7 +87,7 @@ class Pipeline:
     renderer: Renderer | None = None
 
     async def visit(self, target: Target, request: RequestTiming, options: VisitOptions) -> Outcome:
-        """Fetches, parses, selects and stores one admitted target; whatever happens is its outcome."""
+        """Fetches, parses, selects and stores one admitted target; every error becomes its outcome."""
         status_code = None
         try:
             fetched = await self._fetch(target, request, options)
@@ -130,7 +131,7 @@ class Pipeline:
         elif self._is_only_parsed(target, options):
             how["decompresses"] = False
         past, is_rendered = target.past, options.rendering is not None and not target.is_image
-        if past is not None and not is_rendered:  # a shell says nothing of what scripts write into it
+        if past is not None and not is_rendered:  # a plain page says nothing about what scripts write into it
             how |= {"etag": past.etag, "last_modified": past.last_modified}
         fetched = await self.client.get(target.url, on_sent=request.sent, via=request.via, **how)
         request.ended()
@@ -138,7 +139,7 @@ class Pipeline:
         return fetched
 
     def _is_only_parsed(self, target: Target, options: VisitOptions) -> bool:
-        """Whether nothing but the parser needs the plain body."""
+        """Returns whether only the parser needs the plain body."""
         is_kept = options.content_policy != ContentPolicy.SIGNALS or options.rendering is not None
         return self.parser.decompresses and not is_kept and not target.is_image
 
@@ -159,7 +160,7 @@ class Pipeline:
     async def _render(
         self, target: Target, page: Parsed, reading: Reading, request: RequestTiming, options: RenderOptions
     ) -> Parsed:
-        """The page as its scripts leave it, where it has to be rendered; the plain one, marked, where that failed."""
+        """Returns the rendered page if it has to be rendered; the plain page, marked, if rendering failed."""
         if self.renderer is None or not self.renderer.wants(page.fetched, reading, options.mode):
             return page
         rendered = await self.renderer.draw(page.fetched, options, request.via)
@@ -210,7 +211,7 @@ def is_to_parse(target: Target, fetched: Fetched) -> bool:
 
 
 def is_changed(past: Past | None, status_code: int, content_hash: bytes | None) -> bool | None:
-    """Whether a revisit found something new; None where there is nothing to compare."""
+    """Returns whether a revisit found changed content; None if there is nothing to compare."""
     if past is None:
         return None
     if status_code == 304:

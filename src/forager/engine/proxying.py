@@ -1,4 +1,4 @@
-"""Proxies as the engine sees them: a leased domain may have a pool, and is then requested through it only."""
+"""The proxy interface of the engine: a leased domain may have a pool, and is then requested only through it."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from forager.errors import VisitError
 from forager.proxies.models import Proxy, ProxyUse
 
 POOL_COOLDOWN_S = 300.0
-"""Of a domain none of whose proxies works; what failed is tried again after as long."""
+"""Cooldown of a domain none of whose proxies works; failed proxies are retried after the same time."""
 
 
 class ProxyPool(Protocol):
@@ -19,21 +19,21 @@ class ProxyPool(Protocol):
     paces_per_proxy: bool
 
     def split_delay(self, delay_s: float) -> float:
-        """Each proxy keeps the delay; returns what is left of it for the domain as a whole."""
+        """Returns the delay of the domain as a whole, given that each proxy keeps `delay_s`."""
 
     def wait_s(self, now: float) -> float | None:
         """Returns the seconds until a request may leave; None when no proxy works."""
 
     def take(self, now: float) -> Proxy | None:
-        """Returns the next one; None when none may be used now."""
+        """Returns the next proxy; None when none may be used now."""
 
     def record(
         self, proxy: Proxy, error: VisitError | None, *, at: datetime, response_time_ms: int | None = None
     ) -> None:
-        """Learns from a request that went through a proxy."""
+        """Updates a proxy's state from a request made through it."""
 
     def take_pending(self) -> tuple[ProxyUse, ...]:
-        """Returns what was learned since the last call, to be recorded with an outcome."""
+        """Returns the results since the last call, to be recorded with an outcome."""
 
     def exhausted_reason(self) -> str: ...
 
@@ -42,10 +42,10 @@ class ProxyPools(Protocol):
     """The pools of all domains of a worker."""
 
     async def open(self, conn: Connection, domain_ids: Sequence[int]) -> Mapping[int, ProxyPool]:
-        """Returns the pools of domains that are leased by this transaction."""
+        """Returns the pools of domains that this transaction leases."""
 
     async def refresh(self, database: Database, held: Mapping[int, ProxyPool | None]) -> Mapping[int, ProxyPool]:
-        """Returns the pools of these domains as the database has them now."""
+        """Returns the pools of these domains as they are in the database now."""
 
 
 class NoProxies:

@@ -1,4 +1,4 @@
-"""What a kill leaves behind is put right before anything else: dead workers buried, their domains claimable again."""
+"""Cleans up after killed processes before anything else: marks workers dead and makes their domains claimable again."""
 
 from pathlib import Path
 
@@ -13,10 +13,11 @@ from forager.stats.processes import get_host_key, is_alive
 
 
 async def recover(conn: Connection, *, dead_after_s: float, delay_s: float, notes: Path | None = None) -> list[str]:
-    """Names of the domains that were taken from the dead. Idempotent; any process may run it at any time.
+    """Returns the names of the domains freed from dead workers. Idempotent; any process may run it at any time.
 
-    When the dead asked last nobody knows: their successor waits `delay_s`, the pace of its own run, before it asks.
-    `notes` is the folder of their black boxes: what they were reading when they died is read apart from now on.
+    The time of a dead worker's last request is unknown: its successor waits `delay_s`, the delay of its own run, before
+    its first request. `notes` is the folder of the crash markers: pages that dead workers were parsing are parsed in
+    isolation from now on.
     """
     running = await stats.find_running_workers(conn, get_host_key())
     dead = [(worker, pid, began) for worker, pid, began in running if not is_alive(pid, began)]
@@ -32,8 +33,8 @@ async def recover(conn: Connection, *, dead_after_s: float, delay_s: float, note
 
 
 async def reclaim(conn: Connection, *, lease_s: float, dead_after_s: float, delay_s: float) -> list[str]:
-    """Frees the leases of silent workers and returns their domains; each worker does it every second, so that a lost
-    machine's domains are claimed again as soon as its leases are over, whether or not a scheduler runs."""
+    """Frees the leases of silent workers and returns their domains. Each worker calls it every second, so that a lost
+    machine's domains are claimed again as soon as its leases expire, whether or not a scheduler runs."""
     host = get_host_key()
     if not await stats.has_stale_workers(conn, silent_s=lease_s, lost_s=dead_after_s, host=host):
         return []
@@ -52,7 +53,7 @@ async def _mark_dead(conn: Connection, dead_after_s: float) -> None:
 async def free_lost(
     conn: Connection, *, dead_after_s: float, delay_s: float, strays_of: int | None = None
 ) -> list[str]:
-    """Leases of the dead and silent end, and what they had taken and not visited goes back to its runs."""
+    """Ends the leases of dead and silent workers, and returns their unvisited tasks to the runs."""
     freed = await domains.free_lost_leases(conn, dead_after_s=dead_after_s, delay_s=delay_s, strays_of=strays_of)
     if freed:
         await give_back(conn, list(freed))

@@ -1,6 +1,6 @@
-"""Pages that scripts write, drawn by a browser before they are read: never, always, or where the plain page is empty.
+"""Renders pages that scripts build in a browser before they are parsed: never, always, or if the plain page is empty.
 
-A browser that fails leaves the plain page, marked: no visit ends because of it, and no site is blamed for it.
+If the browser fails, the plain page is used and marked: no visit fails because of it, and no site is blamed for it.
 """
 
 import traceback
@@ -26,13 +26,13 @@ RENDERED, FAILED = "rendered", "render_failed"
 
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
-    """How one page may be drawn."""
+    """How one page may be rendered."""
 
     mode: str
     rules: Rules | None = None
-    """Of its own origin."""
+    """The robots.txt rules of its own origin."""
     on_sent: Callable[[], None] = lambda: None
-    """Called when a request to its own domain leaves; what it raises keeps the request from leaving."""
+    """Called when a request to its own domain is sent; an exception prevents the request."""
 
 
 class Renderer:
@@ -43,7 +43,7 @@ class Renderer:
         self._has_said = False
 
     def wants(self, fetched: Fetched, reading: Reading, mode: str) -> bool:
-        """Without a browser `auto` is `never`, and the worker says so once."""
+        """Returns whether to render the page. Without a browser `auto` means `never`, and the worker logs that once."""
         if mode == Rendering.ALWAYS:
             return is_html(fetched)
         is_wanted = mode == Rendering.AUTO and waits_for_scripts(fetched, reading)
@@ -52,7 +52,7 @@ class Renderer:
         return is_wanted and self._browser is not None
 
     async def draw(self, fetched: Fetched, drawing: RenderOptions, via: Proxy | None = None) -> Fetched | None:
-        """The page as its scripts leave it; None where the browser could not, for whatever reason."""
+        """Returns the rendered page; None if the browser failed for any reason."""
         if self._browser is None:
             self._warn_once()
             return None
@@ -101,7 +101,7 @@ class Renderer:
 
 
 def _no_wait() -> None:
-    """Another domain has its own pace, and its own lease holder."""
+    """Does nothing: another domain has its own delay and its own lease holder."""
 
 
 def _domain_of(url: str) -> str:
@@ -115,7 +115,7 @@ def _domain_of(url: str) -> str:
 async def open_renderer(
     client: Client, *, chromium: Path | None, user_agent: str, limits: Limits
 ) -> AsyncIterator[Renderer]:
-    """No browser is started before a page needs one; where there is none, nothing is rendered."""
+    """Yields a renderer. The browser starts when the first page needs it; without a browser nothing is rendered."""
     why_not, program = find_missing_dependency(chromium), find_chromium(chromium)
     if why_not or program is None:
         yield Renderer(client, None, why_not)

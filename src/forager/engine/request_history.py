@@ -1,4 +1,4 @@
-"""Requests that were made for tasks which are still open: they are recorded with the task's outcome."""
+"""Requests made for tasks that are still open: they are recorded with the task's outcome."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ class EarlierRequests(NamedTuple):
 
     moments: tuple[datetime, ...] = ()
     pace_ms: int | None = None
-    """The smallest delay in force when they were made: what can be promised of each of them."""
+    """The smallest delay in force when they were made: a lower bound for each of them."""
 
 
 NONE = EarlierRequests()
@@ -29,11 +29,11 @@ class RequestHistory:
         return task_id in self._by_task
 
     def add(self, task_id: int, moments: Sequence[datetime], pace_ms: int) -> None:
-        """Adds requests behind those that are known of the task."""
+        """Appends requests to those already known for the task."""
         before = self._by_task.get(task_id, NONE)
         least_ms = pace_ms if before.pace_ms is None else min(before.pace_ms, pace_ms)
         self._by_task[task_id] = EarlierRequests((*before.moments, *moments), least_ms)
 
     def pop(self, task_id: int) -> EarlierRequests:
-        """Returns the requests of a task, and forgets them."""
+        """Removes and returns the requests of a task."""
         return self._by_task.pop(task_id, NONE)

@@ -1,23 +1,23 @@
-"""Who may open a request when a worker's requests run short: sites that keep one open for long take few.
+"""Decides which domain may open a request when a worker's request slots run short: slow sites get few.
 
-Pure but for what it is told. While there is plenty, everybody may open. In a crowd a domain that is not prompt has one
-open request at most; an eighth of all is kept for prompt domains, so that hundreds of dripping servers cannot hold up
-the others, and as much is owed to slow ones, and to sites that were never asked for a page, so that neither are shut
-out. The two shares are apart: behind hundreds of dripping servers a new site had waited for 50 s.
+Pure apart from its counters. While slots are plentiful, every domain may open requests. When they are scarce, a domain
+that is not fast has at most one open request. One eighth of all slots is reserved for fast domains, so that hundreds of
+slow servers cannot block the others, and one eighth each for slow domains and for sites that were never requested, so
+that neither starve. These two shares are separate: behind hundreds of slow servers a new site had waited for 50 s.
 """
 
 from collections import deque
 from enum import Enum
 
 PROMPT_S = 2.0
-"""A site whose last answer took no longer, and which has kept us waiting no longer now, is prompt."""
+"""A site is fast if its last response took no longer, and if no request to it is open for longer now."""
 FEWEST_IN_A_CROWD = 16
 MOST_NEW_IN_A_ROW = 3
-"""New sites that are let in one after the other while slow ones wait."""
+"""Number of new sites admitted in a row while slow ones wait."""
 
 
 class Wait(Enum):
-    """What a domain that may not open a request waits for."""
+    """What a domain waits for that may not open a request."""
 
     ANY = "any slot"
     NEW = "a slot that is not kept for prompt domains, for the first page of a site"
@@ -26,12 +26,12 @@ class Wait(Enum):
 
 
 class DomainShare:
-    """What one domain has open, and whether it is prompt."""
+    """The open requests of one domain, and whether it is fast."""
 
     __slots__ = ("_opened_at", "_took_s")
 
     def __init__(self, took_s: float | None = None) -> None:
-        """`took_s`: how long it takes as a rule, where that is known."""
+        """`took_s`: its usual response time, if known."""
         self._opened_at: list[float] = []
         self._took_s = took_s
 
@@ -41,11 +41,11 @@ class DomainShare:
 
     @property
     def is_new(self) -> bool:
-        """Nobody knows yet how long it takes."""
+        """Returns whether its response time is still unknown."""
         return self._took_s is None
 
     def note_robots(self, took_s: float) -> None:
-        """One that took long for its robots.txt is slow; one that did not may be slow all the same."""
+        """Marks a site as slow if its robots.txt took long; a fast robots.txt proves nothing."""
         if self._took_s is None and took_s > PROMPT_S:
             self._took_s = took_s
 
@@ -63,7 +63,7 @@ class DomainShare:
 
 
 class Share(Enum):
-    """Whose part of all slots an open request takes."""
+    """The share of all slots that an open request counts towards."""
 
     PROMPT = "prompt"
     NEW = "new"
@@ -89,7 +89,7 @@ class RequestSlots:
         self.taken = 0
         self._taken_by = dict.fromkeys(Share, 0)
         self._young: deque[Slot] = deque()
-        """First requests of new sites, the oldest first; one that is open for long is that of a slow site."""
+        """First requests of new sites, the oldest first; one that is open for long belongs to a slow site."""
         self._new_in_a_row = 0
 
     @property
@@ -105,8 +105,8 @@ class RequestSlots:
         return self._taken_by[Share.NEW] + self._taken_by[Share.SLOW]
 
     def has_priority(self, share: Share) -> bool:
-        """Whether there is one to give, and these come first: slow ones where they and new ones have less than an
-        eighth, new ones where they have less than one for themselves, and prompt ones keep theirs."""
+        """Returns whether a slot is free and this share comes first: slow sites if they and new ones together use less
+        than an eighth, new sites if they alone use less than an eighth and the eighth of fast domains stays free."""
         if share is Share.NEW:
             has_less = self._taken_by[share] < self._kept and self._new_or_slow < self._most - self._kept
         else:
@@ -114,16 +114,16 @@ class RequestSlots:
         return has_less and self.has_any
 
     def is_open_to(self, share: Share) -> bool:
-        """Whether there is one that a domain may have which is not prompt and has no other. Slow ones leave an eighth
-        for new ones besides."""
+        """Returns whether a domain that is not fast and has no open request may open one. Slow domains also leave an
+        eighth for new ones."""
         left = self._kept if share is Share.NEW else 2 * self._kept
         return self.taken < max(self._crowd, self._most - left) or self.has_priority(share)
 
     def why_wait(self, domain: DomainShare, now: float) -> Wait | None:
-        """None: it may open one now."""
+        """Returns what the domain has to wait for; None: it may open a request now."""
         if self.taken < self._crowd:
             return None
-        if self._crowd == self._most:  # too few to keep some for anybody: first come, first served
+        if self._crowd == self._most:  # too few slots to reserve any: first come, first served
             return Wait.ANY
         if domain.is_prompt(now):
             return None if self.has_any else Wait.ANY
@@ -134,13 +134,14 @@ class RequestSlots:
         return None if self.is_open_to(share) else self.get_wait_queue(domain, now)
 
     def get_wait_queue(self, domain: DomainShare, now: float) -> Wait:
-        """Where a domain waits that has nothing open."""
+        """Returns the wait queue of a domain that has no open request."""
         if self._crowd == self._most or domain.is_prompt(now):
             return Wait.ANY
         return Wait.NEW if domain.is_new else Wait.OPEN_TO_ALL
 
     def list_wait_queues(self, now: float) -> tuple[tuple[Wait, bool], ...]:
-        """Who comes first of those that wait, and whether they may: first who is owed some."""
+        """Returns the wait queues in order of priority, each with whether it may be served; queues below their share
+        come first."""
         self._expire_new(now)
         unproven = ((Wait.NEW, Share.NEW), (Wait.OPEN_TO_ALL, Share.SLOW))
         if self._new_in_a_row >= MOST_NEW_IN_A_ROW:
@@ -153,7 +154,7 @@ class RequestSlots:
         )
 
     def record_granted(self, wait: Wait) -> None:
-        """Somebody of this line is let in."""
+        """Records that a domain from this wait queue was admitted."""
         if wait is Wait.NEW:
             self._new_in_a_row += 1
         elif wait is Wait.OPEN_TO_ALL:
@@ -170,7 +171,7 @@ class RequestSlots:
         return slot
 
     def close(self, slot: Slot, took_s: float) -> None:
-        """`took_s`: how long its site kept us waiting."""
+        """`took_s`: how long its site took to respond."""
         slot.domain.leave(slot.opened_at, took_s)
         self.taken -= 1
         self._taken_by[slot.share] -= 1
@@ -178,7 +179,8 @@ class RequestSlots:
             self._young.remove(slot)
 
     def _expire_new(self, now: float) -> None:
-        """So a new site takes of what is for new ones for two seconds at most, however long it drips."""
+        """Reassigns slots of new sites to the slow share after two seconds, so that a slow new site cannot hold the
+        share of new ones for longer."""
         while self._young and now - self._young[0].opened_at > PROMPT_S:
             slot = self._young.popleft()
             slot.share = Share.SLOW

@@ -1,7 +1,7 @@
-"""One request from its start to its answer: when it left, under which pace, and how long the server took.
+"""One request from its start to its response: when it was sent, under which delay, and how long the server took.
 
-A request starts, dials, and leaves. The pace counts from the moment it leaves; one that never left counts from its
-start, because the server that was dialled noticed it.
+A request starts, connects, and is sent. The delay counts from when it is sent; for a request that was never sent it
+counts from the start, because the server noticed the connection.
 """
 
 from forager import clock
@@ -22,18 +22,18 @@ class RequestTiming:
         self._sent_at: float | None = None
         self.requested_at = database_clock.at(clock.monotonic())
         self.pace_ms = round(pace.delay_s * 1000)
-        """The distance in force: the next one comes no earlier. If it grew while this one dialled, others may have been
-        started under the one before."""
+        """The delay in force: the next request comes no earlier. If it grew while this one was connecting, others may
+        have been started under the previous delay."""
         self.waited_s: float | None = None
-        """From its leaving to the end of its answer, or until the wait was given up; None if it never left."""
+        """Seconds from sending to the end of the response or the timeout; None if it was never sent."""
 
     @property
     def has_left(self) -> bool:
         return self._sent_at is not None
 
     def sent(self) -> None:
-        """Called by the client in the moment the bytes leave; what it raises keeps them from leaving. One look at the
-        clock for the pace and for the record: on a busy machine a second look may come a tenth of a second later."""
+        """Called by the client at the moment the bytes are sent; an exception prevents that. Reads the clock once for
+        both the delay and the record: on a busy machine a second read may come a tenth of a second later."""
         self.check_wanted()
         now = clock.monotonic()
         self._leave(now)
@@ -42,21 +42,21 @@ class RequestTiming:
         self.pace_ms = min(self.pace_ms, round(self._pace.delay_s * 1000))
 
     def _leave(self, now: float) -> None:
-        """Lets the pace count from now; on a connection that was dead a request leaves twice."""
+        """Restarts the delay from now; on a dead connection a request is sent twice."""
         self._pace.leave(now, again=self.has_left)
 
     def check_wanted(self) -> None:
-        """Called between two steps of a visit: before the request, after the answer, after the parsing. Raises
-        CalledOffError where the task is not wanted any more."""
+        """Called between two steps of a visit: before the request, after the response, after parsing. Raises
+        CalledOffError if the task was paused or cancelled."""
 
     def ended(self) -> None:
-        """The answer is there, or there will be none."""
+        """Called when the response is complete, or will not arrive."""
         if self._sent_at is not None and self.waited_s is None:
             self.waited_s = clock.monotonic() - self._sent_at
 
 
 class LeasedRequest(RequestTiming):
-    """A request to a leased domain: leaves only under its lease, and counts for the server it is on."""
+    """A request to a leased domain: it is sent only under the lease, and counts towards the limits of its server."""
 
     __slots__ = ("_address", "_addresses", "_queue")
 

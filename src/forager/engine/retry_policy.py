@@ -1,9 +1,9 @@
-"""What an answer or an error means for a page: outcome, another try now, another try later. Pure.
+"""Classifies a response or an error of a page: outcome, quick retry, later retry. Pure.
 
-Our own faults are never final: whatever is our blame is tried again, without an end.
+Our own faults are never final: they are retried without limit.
 
-Quick tries stay inside one task (connection errors and 5xx, after 1, 2, 4 s with jitter). If they do not help the
-task closes and a new one is scheduled after 1, 2, 4 … minutes, until `failures.max_retries`.
+Quick retries stay inside one task (connection errors and 5xx, after 1, 2, 4 s with jitter). If they fail, the task
+closes and a new one is scheduled after 1, 2, 4 … minutes, up to `failures.max_retries` times.
 """
 
 import random
@@ -35,13 +35,13 @@ from forager.parsing.models import Reading
 QUICK_TRIES = 3
 JITTER_S = 0.5
 DEFAULT_HOLD_S = 5.0
-"""A 429 without Retry-After: the domain is left alone for that long, doubled with every try."""
+"""Cooldown of the domain after a 429 without Retry-After, doubled with every attempt."""
 
 
 NOT_AT_ONCE = (RobotsUnreachableError, BrokenError, UnavailableError)
 BUG_S, BUG_DOUBLINGS = 600.0, 7
-"""A visit that met a bug of ours is tried again after ten minutes, twenty, … and then every 21 hours: the next version
-may have no such bug, and a machine that was out of files or memory has some again."""
+"""A visit that met a bug of ours is retried after ten minutes, twenty, … and then every 21 hours: the next version may
+have fixed the bug, and a machine that ran out of files or memory may have recovered."""
 
 
 def outcome_of(error: VisitError) -> OutcomeKind:
@@ -57,7 +57,8 @@ def outcome_of(error: VisitError) -> OutcomeKind:
 
 
 def find_problem(error: VisitError, *, is_image: bool = False) -> DomainFailure | None:
-    """What a failed visit says about the whole domain, if anything. Many sites refuse images to all but their pages."""
+    """Returns what a failed visit says about the whole domain, if anything. Many sites reject image requests that do
+    not come from their pages."""
     match error:
         case StatusError() if is_image and error.status_code < 500 and error.status_code != 429:
             return None
@@ -76,8 +77,8 @@ def find_problem(error: VisitError, *, is_image: bool = False) -> DomainFailure 
 
 
 def is_failure(error: VisitError | None) -> bool | None:
-    """What a request that ended so is to the domain's breaker: nobody usable answered, or somebody did. None where it
-    says nothing about the server."""
+    """Returns whether a request counts as a failure for the domain's breaker: True if no usable response came, False if
+    one did. None if it says nothing about the server."""
     match error:
         case None:
             return False
@@ -92,7 +93,7 @@ def is_failure(error: VisitError | None) -> bool | None:
 
 
 def detect_login(target: Target, status_code: int, reading: Reading) -> DomainFailure | None:
-    """Whether the page that came is a login form in place of the one that was asked for."""
+    """Returns a failure if the page is a login form in place of the requested one."""
     if not (reading.has_password_form or target.redirects):
         return None
     is_wall = is_login_required(
@@ -108,7 +109,8 @@ def detect_login(target: Target, status_code: int, reading: Reading) -> DomainFa
 
 
 def is_retryable(error: VisitError) -> bool:
-    """Whether the same request could end otherwise: network trouble, 5xx, and the three 4xx that mean "not now"."""
+    """Returns whether the same request could succeed later: network errors, 5xx, and the three 4xx that mean "not
+    now"."""
     match error:
         case StatusError():
             return error.status_code >= 500 or error.should_back_off
@@ -121,16 +123,16 @@ def is_retryable(error: VisitError) -> bool:
 
 
 def max_quick_retries(error: VisitError, retry_count: int) -> int:
-    """How often a task asks again at once. A later try of a page asks once: sixteen requests to a broken page are of no
-    use to anybody. A site that asks us to wait is asked again once after that."""
+    """Returns how many quick retries a task makes. A later task of the same page makes one: sixteen requests to a
+    broken page help neither side. After a response that asks us to wait, one retry is made."""
     if retry_count:
         return 0
     return 1 if isinstance(error, StatusError) and error.should_back_off else QUICK_TRIES
 
 
 def quick_retry_s(error: VisitError, tries: int, rng: random.Random, retry_count: int = 0) -> float | None:
-    """Seconds until the next try of the same task, or None when it is to be closed. `tries` were made already, and
-    `retry_count` tasks failed before."""
+    """Returns the seconds until the next attempt of the same task, or None when it is to be closed. `tries` were made
+    already, and `retry_count` tasks failed before."""
     if isinstance(error, TooManyRedirectsError) and error.has_new_cookie:
         return 0.0 if tries == 1 else None
     most = max_quick_retries(error, retry_count)
@@ -140,15 +142,15 @@ def quick_retry_s(error: VisitError, tries: int, rng: random.Random, retry_count
 
 
 def hold_s(error: VisitError, tries: int) -> float:
-    """How long the whole domain is left alone after this answer."""
+    """Returns how long the whole domain pauses after this response."""
     if isinstance(error, StatusError) and error.should_back_off:
         return error.retry_after_s if error.retry_after_s is not None else DEFAULT_HOLD_S * float(2 ** (tries - 1))
     return 0.0
 
 
 def later_retry_s(error: VisitError, retry_count: int, max_retries: int) -> float | None:
-    """Seconds until a new task, or None when the page is given up."""
-    if error.blame is ErrorSource.US:  # a page is not given up because something of ours is broken
+    """Returns the seconds until a new task, or None when no further one is scheduled."""
+    if error.blame is ErrorSource.US:  # a page is not abandoned because of a fault of ours
         first_s, doublings = (BUG_S, BUG_DOUBLINGS) if isinstance(error, BrokenError) else (60.0, 6)
         return first_s * float(2 ** min(retry_count, doublings))
     if not is_retryable(error) or retry_count >= max_retries:
@@ -159,9 +161,9 @@ def later_retry_s(error: VisitError, retry_count: int, max_retries: int) -> floa
 
 
 def revisit_in_s(outcome: Outcome, lease: Lease) -> float | None:
-    """Seconds until a recurring page is visited again; None when it is not, or another try comes first.
+    """Returns the seconds until a recurring page is visited again; None when it is not, or a retry comes first.
 
-    A page that is gone is never visited again, one that fails for now keeps its frequency.
+    A page that is gone is never visited again; one that fails temporarily keeps its frequency.
     """
     target, past = outcome.target, outcome.target.past
     frequency_s = target.revisit_every_s or lease.revisit_every_s
@@ -170,7 +172,7 @@ def revisit_in_s(outcome: Outcome, lease: Lease) -> float | None:
     if not target.is_recurring:
         return None
     if target.is_image and target.revisit_every_s is None:
-        return None  # once, and with a refresh of its domain
+        return None  # visited once, and again with a refresh of its domain
     if page_status(outcome.kind, outcome.status_code, has_retry=False) == "gone":
         return None
     if target.revisit_every_s is not None or lease.revisit_price is None:
@@ -188,17 +190,17 @@ def revisit_in_s(outcome: Outcome, lease: Lease) -> float | None:
 
 
 def is_rejected_by_guard(outcome: Outcome) -> bool:
-    """Whether our own address guard kept the request from leaving: that says nothing about the page."""
+    """Returns whether our own address guard prevented the request: that says nothing about the page."""
     return isinstance(outcome.error, AddressBlockedError)
 
 
 def keeps_state(outcome: Outcome) -> bool:
-    """Whether a page that was read before stays as it was, because its revisit never began."""
+    """Returns whether a page that was read before keeps its state, because its revisit never started."""
     return outcome.target.past is not None and is_rejected_by_guard(outcome)
 
 
 def image_status(outcome: Outcome) -> ImageStatus | None:
-    """Where an image stands after a visit; None: where it stood before."""
+    """Returns the status of an image after a visit; None: unchanged."""
     if outcome.image is not None:
         return outcome.image.status
     if outcome.kind is OutcomeKind.SUCCESS:
@@ -217,7 +219,7 @@ def image_status(outcome: Outcome) -> ImageStatus | None:
 
 
 def page_status(kind: OutcomeKind, status_code: int | None, *, has_retry: bool) -> str:
-    """Where a page stands after a visit without a reading."""
+    """Returns the status of a page after a visit that returned no content."""
     if has_retry:
         return "queued"
     match kind:

@@ -1,6 +1,6 @@
-"""What robots.txt says about a queue: fetched when it is needed, saved in the queue, and what follows from it.
+"""Fetches robots.txt when it is needed, saves the rules in the queue, and applies their consequences.
 
-It starts nothing by itself: the dispatcher asks for the rules of an origin, and has them fetched where there are none.
+It starts nothing by itself: the dispatcher requests the rules of an origin, and has them fetched if there are none.
 """
 
 import asyncio
@@ -42,12 +42,12 @@ from forager.robots.fetch import ROBOTS_TRIES, TIMEOUT_S, fetch_robots
 from forager.robots.rules import Rules
 
 EXHAUSTED_HOLD_S = 5.0
-"""A machine without a free file is asked again after a while."""
+"""Delay before a retry on a machine without free file descriptors."""
 LOOK_EVERY_S = 0.5
 
 
 class _DeferredError(Exception):
-    """Its turn will not come in this lease."""
+    """The request cannot be made within this lease."""
 
 
 class RobotsCache:
@@ -75,7 +75,8 @@ class RobotsCache:
         self._network = network
 
     def get_rules(self, queue: DomainQueue, origin: str, now: float) -> Rules | SkippedError | None:
-        """Returns None where robots.txt has to be fetched. After three failures none is fetched for a minute."""
+        """Returns the rules, or None if robots.txt has to be fetched. After three failures none is fetched for a
+        minute."""
         if (rules := queue.robots.find_fresh(origin, now)) is not None:
             return rules
         wait_s = queue.robots.breaker.wait_s(now)
@@ -86,7 +87,7 @@ class RobotsCache:
         return error
 
     async def fetch(self, queue: DomainQueue, origin: str) -> None:
-        """Fetches it under the pace of its domain; afterwards the queue has rules, or is closing."""
+        """Fetches robots.txt within the rate limit of its domain; afterwards the queue has rules, or is closing."""
         requests: list[LeasedRequest] = []
         ttl_s = self._config.robots_ttl_s
         client = _QueueClient(self._client, queue, requests)
@@ -97,18 +98,18 @@ class RobotsCache:
             copy = await fetch_robots(client, queue.lease.domain_id, origin, ttl_s=ttl_s, turn=turn, is_ours=is_ours)
         except AddressBlockedError as refusal:
             refusal.drop_traceback()
-            queue.robots.save(origin, refusal)  # for as long as the lease: the guard does not change its mind
+            queue.robots.save(origin, refusal)  # for the whole lease: the guard's decision does not change
         except NetworkDownError:
-            return  # it is asked for again when our network is back
+            return  # it is requested again when our network is back
         except LeaseLostError:
-            return  # whoever has the domain now asks for itself
+            return  # the next lease holder requests it
         except ProxyError:
-            return  # it is asked for again, through the next one
+            return  # it is requested again through the next proxy
         except ExhaustedError:
-            queue.hold(clock.monotonic(), EXHAUSTED_HOLD_S)  # then it is asked for again
+            queue.hold(clock.monotonic(), EXHAUSTED_HOLD_S)  # then it is requested again
             return
         except _DeferredError:
-            return  # nothing was asked
+            return  # no request was made
         else:
             queue.share.note_robots(max(request.waited_s or 0.0 for request in requests))
             moments = tuple(request.requested_at for request in requests)
@@ -116,7 +117,7 @@ class RobotsCache:
             self._apply_result(queue, replace(copy, requests=moments, pace_ms=pace_ms))
 
     async def _is_local_failure(self, queue: DomainQueue, origin: str, error: VisitError | None) -> bool:
-        """Whether robots.txt could not be had because of our own network; where there is no error, it works."""
+        """Returns whether robots.txt failed because of our own network; without an error, the network works."""
         if self._network is None or queue.pool is not None:
             return False
         if shows_network_works(error):
@@ -143,7 +144,7 @@ class RobotsCache:
             self._addresses.finish(address, has_left=request.has_left)
 
     async def _wait_unless_lost(self, queue: DomainQueue, waiting: Coroutine[Any, Any, str | None]) -> str | None:
-        """A turn may be long in coming; nobody waits for it at a stop, nor when the lease ends."""
+        """Waits for the turn, which may take long; a stop or the end of the lease ends the wait."""
         turn = asyncio.create_task(waiting)
         try:
             while not turn.done():
@@ -155,7 +156,7 @@ class RobotsCache:
             turn.cancel()
 
     async def _acquire_slot(self, queue: DomainQueue, origin: str) -> str | None:
-        """Until domain and address may both be asked; answers the address, where a request counts as started."""
+        """Waits until both domain and address allow a request, which then counts as started; returns the address."""
         address = await self._addresses.find(queue, origin)
         while True:
             while wait_s := queue.pace.wait_s(now := clock.monotonic()):
@@ -183,7 +184,7 @@ class RobotsCache:
             self._mark_unreachable(queue, copy)
 
     def apply_cached(self, queue: DomainQueue, copy: RobotsCopy) -> None:
-        """What was asked for under an earlier lease, whose holder has written down how long to wait."""
+        """Applies a copy fetched under an earlier lease, whose holder has already recorded how long to wait."""
         self._apply_rules(queue, copy, counted_s=queue.lease.pace_delay_s - queue.lease.pace_extra_s)
 
     def _apply_rules(self, queue: DomainQueue, copy: RobotsCopy, *, counted_s: float = 0.0) -> None:
@@ -195,13 +196,14 @@ class RobotsCache:
             self._reject_all(queue)
 
     def _trust(self, queue: DomainQueue, copy: RobotsCopy) -> RobotsCopy:
-        """For long enough: at a slow pace asking again would take every turn."""
+        """Extends the validity of the copy at a low request rate, where fetching it again would take every request."""
         ttl_s = robots.trusted_s(copy.ttl_s, queue.pace.base_s)
         queue.robots.extend(copy.origin, clock.monotonic() + ttl_s)
         return replace(copy, ttl_s=ttl_s)
 
     def _reject_all(self, queue: DomainQueue) -> None:
-        """robots.txt forbids everything: what was claimed closes as refused, the domain is blocked for 90 days."""
+        """Handles a robots.txt that disallows everything: claimed tasks close as rejected, the domain is blocked for 90
+        days."""
         reason = "robots.txt forbids everything"
         for target in queue.targets:
             self._outcomes.end_task(queue, Outcome(target, OutcomeKind.BLOCKED_ROBOTS, error=RobotsDeniedError(reason)))
@@ -209,8 +211,9 @@ class RobotsCache:
         queue.close(Release(queue.lease, 0.0, rest_s, status="blocked", reason_code="robots_denied", reason=reason))
 
     def _mark_unreachable(self, queue: DomainQueue, copy: RobotsCopy) -> None:
-        """No robots.txt, no requests (RFC 9309). A domain that answers at another origin goes on there; else one task
-        says why, and the rest waits an hour, or as long as a Retry-After says."""
+        """Handles an unreachable robots.txt, which means no requests (RFC 9309). A domain with another working origin
+        continues there; otherwise one task records the reason, and the rest waits an hour, or as long as Retry-After
+        says."""
         kind: type[SkippedError] = InsecureError if copy.is_insecure else RobotsUnreachableError
         error = kind(f"{copy.origin}/robots.txt could not be had: {copy.error}")
         if queue.robots.has_working_origin:
@@ -223,7 +226,8 @@ class RobotsCache:
 
 
 class _QueueClient:
-    """Fetches robots.txt the way the present request goes: through its proxy, or directly where the queue has none."""
+    """Fetches robots.txt over the route of the current request: through its proxy, or directly if the queue has
+    none."""
 
     def __init__(self, client: Client, queue: DomainQueue, requests: list[LeasedRequest]) -> None:
         self._client = client
@@ -240,7 +244,7 @@ class _QueueClient:
             return await self._client.get(url, read_body=read_body, cut_at=cut_at, on_sent=on_sent)
         error: VisitError | None = None
         try:
-            async with asyncio.timeout(TIMEOUT_S * 0.9):  # before the one around it, which cannot say whose fault it is
+            async with asyncio.timeout(TIMEOUT_S * 0.9):  # before the outer timeout, which does not know the cause
                 return await self._client.get(url, read_body=read_body, cut_at=cut_at, on_sent=on_sent, via=request.via)
         except VisitError as trouble:
             error = trouble

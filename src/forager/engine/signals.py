@@ -1,8 +1,8 @@
-"""Running tasks that an operator paused or cancelled, leases of domains that were disabled, workers that are drained:
-noticed within a second.
+"""Applies operator actions within a second: running tasks that were paused or cancelled, leases of disabled domains,
+drained workers.
 
-What waits in a queue is abandoned at once, what is under way at its next step: before its request, after its answer,
-after its parsing. A visit that was finished already is recorded; if it was cancelled, the record is rejected.
+Waiting targets are abandoned at once, visits in progress at their next step: before the request, after the response,
+after parsing. A visit that had already finished is recorded; if it was cancelled, the record is rejected.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ Tokens = list[tuple[int, int]]
 
 
 async def prune(conn: Connection) -> None:
-    """Calls nobody will hear: their workers are gone."""
+    """Deletes signals that no worker will receive, because their workers are gone."""
     await tasks.delete_stale_signals(conn)
 
 
@@ -44,10 +44,10 @@ class TaskSignals:
         self._abandoned = abandoned
         self._writing = asyncio.Lock()
         self.is_sent_away = False
-        """Somebody wants this worker to finish what is open and to end."""
+        """Set when an operator drains this worker: it finishes open requests and exits."""
 
     async def poll(self) -> Tokens:
-        """Reads what there is and applies it; returns the leases that an operator wants ended."""
+        """Reads and applies pending signals; returns the leases that an operator wants to end."""
         calls, switched_off = await in_transaction(self._database, self._read)
         for call in calls:
             queue = self._queues.get(call.domain_id)
@@ -57,8 +57,8 @@ class TaskSignals:
         return switched_off
 
     async def write_abandoned(self) -> None:
-        """Writes which tasks were abandoned. Also before a lease is released, and then a call that came first is waited
-        for: the lease ends only after what depends on it, and so may the run."""
+        """Writes which tasks were abandoned. Also called before a lease is released, and waits for a concurrent call
+        that started earlier: the lease, and so possibly the run, ends only after what depends on it."""
         async with self._writing:
             if self._abandoned:
                 await self._write(self._abandoned.take())

@@ -1,10 +1,10 @@
-"""Asking a crawl to stop: once politely, twice to stop now."""
+"""Stop requests: the first one lets open requests finish, the second one stops immediately."""
 
 import asyncio
 
 
 class StopRequest:
-    """Set by signals, watched by whoever works. `ask` lets open requests finish, `insist` does not."""
+    """Set by signal handlers, watched by all components. `ask` lets open requests finish, `stop_now` does not."""
 
     def __init__(self) -> None:
         self._asked = asyncio.Event()
@@ -33,12 +33,12 @@ class StopRequest:
 
 
 async def settled(tasks: set[asyncio.Task[None]]) -> None:
-    """Wait until all of them ended."""
+    """Waits until all tasks have ended."""
     await asyncio.wait(set(tasks))
 
 
 async def cancel(tasks: set[asyncio.Task[None]]) -> None:
-    """Cancel tasks and wait until they are gone."""
+    """Cancels tasks and waits until they have ended."""
     doomed = set(tasks)
     for task in doomed:
         task.cancel()

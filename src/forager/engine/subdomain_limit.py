@@ -1,7 +1,8 @@
-"""Names below one registrable domain that never end: `a1.shop.example`, `a2.shop.example`, …
+"""Limits endless subdomains of one registrable domain: `a1.shop.example`, `a2.shop.example`, …
 
-So many that links found are taken; further ones stay unknown, and are written down as a trap of the eldest. Seeds and
-the registrable domain itself are always taken. Asks the database only when a sub-domain is met for the first time.
+Subdomains found through links are added up to a maximum number; further ones stay unknown and are recorded as a trap of
+the oldest one. Seeds and the registrable domain itself are always added. Queries the database only when a subdomain is
+met for the first time.
 """
 
 from collections import Counter
@@ -21,7 +22,7 @@ class SubdomainLimit:
         self._most = most
 
     async def admit(self, conn: Connection, strangers: Mapping[str, str]) -> dict[str, str]:
-        """Of domains met for the first time (name → origin), those that are taken."""
+        """Returns those of the new domains (name → origin) that are within the limit."""
         parents = {name: registrable(name) for name in strangers}
         below = {parent for name, parent in parents.items() if name != parent}
         if not below:
@@ -46,7 +47,7 @@ class SubdomainLimit:
 def without_links(
     outcome: Outcome, refused: Set[bytes], rule: str = SUBDOMAINS, *, reason: str | None = None
 ) -> Outcome:
-    """The same visit without links that a rule of traps, or another reason, leaves out after all."""
+    """Returns the same visit without links that a trap rule, or another reason, excludes after all."""
     if not refused:
         return outcome
     kept = [link for link in outcome.selection.links if link.key not in refused]

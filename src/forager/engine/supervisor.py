@@ -1,7 +1,9 @@
-"""Worker processes of one crawl: started, watched, replaced when they die, stopped when asked.
+"""Supervises the worker processes of one crawl: starts and watches them, replaces them when they crash, and stops them
+on request.
 
-Workers live in sessions of their own, so that Ctrl-C reaches only us; each holds the end of a pipe, so that it notices
-when we are gone and stops by itself. Nothing a worker knows is lost with it: leases and tasks are in the database.
+Workers run in their own sessions, so that Ctrl-C reaches only the supervisor; each holds one end of a pipe, so that it
+notices when the supervisor is gone and stops by itself. No state is lost with a worker: leases and tasks are in the
+database.
 """
 
 import asyncio
@@ -18,13 +20,13 @@ from forager.logs import log
 TICK_S = 0.25
 MOST_FRUITLESS_DEATHS = 50
 FRUITLESS_WITHIN_S = 3600.0
-"""A crawl gives up when so many workers died within this time and not one page was recorded between the deaths: it will
-not get any further. A crawl that gets on replaces its workers for as long as it takes."""
+"""A crawl gives up when this number of workers died within this time and no page was recorded in between: it cannot
+make progress. A crawl that makes progress replaces its workers without limit."""
 KILL_AFTER_S = 10.0
 
 
 class Supervisor:
-    """Runs `count` workers until all have ended by themselves."""
+    """Runs `count` workers until all have exited by themselves."""
 
     def __init__(
         self,
@@ -36,22 +38,22 @@ class Supervisor:
         on_death: Callable[[], Awaitable[None]],
         count_done: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`count_done` returns how many pages were recorded so far: what tells progress from dying in circles."""
+        """`count_done` returns the number of pages recorded so far, which distinguishes progress from a crash loop."""
         self._command = command
         self._environ = environ
         self._stop = stop
         self._on_tick = on_tick
         self._on_death = on_death
-        """Awaited when a worker died, before it is replaced: its leases are to be freed at once."""
+        """Awaited after a worker died, before it is replaced: its leases are to be freed at once."""
         self._workers: dict[Process, asyncio.Task[None]] = {}
-        """Each with the one task that waits for its end."""
+        """Each worker with the task that waits for its exit."""
         self._count_done = count_done
         self._done = 0
         self._died_at: deque[float] = deque()
         """When workers died since the last progress, within the last hour."""
 
     async def run(self, count: int) -> bool:
-        """True when every worker ended in peace."""
+        """Returns True when every worker exited normally."""
         watching = asyncio.create_task(self._forward_stop())
         try:
             for _ in range(count):
@@ -71,11 +73,12 @@ class Supervisor:
             *self._command, env=self._environ, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, start_new_session=True
         )
         self._workers[worker] = asyncio.create_task(_wait_for_exit(worker))
-        if self._stop.asked:  # the signal for all was sent before this one was there
+        if self._stop.asked:  # the stop was forwarded before this worker existed
             worker.send_signal(signal.SIGTERM)
 
     async def _replace_dead(self) -> bool:
-        """Forget who ended, replace who died. False when they die faster than it makes sense to replace them."""
+        """Removes workers that exited and replaces those that died. Returns False when they die too fast to be
+        replaced."""
         ended = [worker for worker in self._workers if worker.returncode is not None]
         for worker in ended:
             await self._workers.pop(worker)
@@ -93,7 +96,7 @@ class Supervisor:
         return True
 
     def _is_crash_loop(self) -> bool:
-        """Counts one more death; whether there were too many without any progress."""
+        """Counts another death; returns whether there were too many without progress."""
         now, done = clock.monotonic(), self._count_done()
         if done > self._done:
             self._done = done
@@ -122,12 +125,13 @@ class Supervisor:
 
 
 async def _wait_for_exit(worker: Process) -> None:
-    """Until the worker has ended; what it says is said by us, so that it does not write into the live display."""
+    """Waits for the worker to exit and copies its standard error to ours, so that it does not write into the live
+    display."""
     assert worker.stderr is not None
     try:
         while words := await worker.stderr.read(65536):
             sys.stderr.write(words.decode("utf-8", "replace"))
         await worker.wait()
     finally:
-        # Else its standard input is closed when the loop comes round to it, or by the collector, without a loop.
+        # Otherwise its standard input is closed later by the event loop, or by the garbage collector without a loop.
         worker._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001

@@ -1,10 +1,10 @@
-"""Database work that outlives a restart of the database and the loser's part in a deadlock.
+"""Database transactions that survive a restart of the database and losing a deadlock.
 
-Everything written this way is safe to run twice: learning ignores what is known, recording closes only open tasks. That
-is what keeps a visit from being recorded twice: the task's own row, which closes once, under the lease's version.
+Everything written this way is safe to run twice: enqueueing ignores known URLs, recording closes only open tasks. A
+visit cannot be recorded twice, because the task's row closes once, under the lease's version.
 
-It is tried again after 0.1, 0.2, 0.4 … 2 s, for as long as it takes: nothing that was fetched is thrown away. Meanwhile
-outcomes gather in the write buffer, which is bounded, and no request leaves without a lease.
+A transaction is retried after 0.1, 0.2, 0.4 … 2 s, without limit: nothing that was fetched is discarded. Meanwhile
+outcomes collect in the write buffer, which is bounded, and no request is sent without a lease.
 """
 
 import asyncio
@@ -32,27 +32,27 @@ AGAIN: tuple[type[BaseException], ...] = (
 UNWRITABLE: tuple[type[BaseException], ...] = (
     asyncpg.DiskFullError,
     asyncpg.OutOfMemoryError,
-    asyncpg.ReadOnlySQLTransactionError,  # a fail-over, or an administrator, made it read-only
+    asyncpg.ReadOnlySQLTransactionError,  # a failover, or an administrator, made it read-only
     asyncpg.PostgresSystemError,  # its files cannot be read or written
 )
-"""What a statement raises when the server answers and takes no writes."""
+"""Errors of a statement when the server responds but accepts no writes."""
 AWAY: tuple[type[BaseException], ...] = (
     *CONNECTION_LOST,
     *UNWRITABLE,
     asyncpg.OperatorInterventionError,
     asyncpg.InsufficientResourcesError,
 )
-"""What a statement raises when the database is unavailable, for whatever reason."""
+"""Errors of a statement when the database is unavailable for any reason."""
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 2.0
 SILENCE_S = 5.0
-"""A transaction that takes longer is mentioned. It is not cut off: a server that was frozen goes on where it was."""
+"""A transaction that takes longer is logged. It is not cancelled: a server that was frozen resumes it."""
 
 
 async def in_transaction(
     database: Database, work: Callable[[Connection], Awaitable[T]], *, give_up_after_s: float | None = None
 ) -> T:
-    """Run `work` in a transaction until it is committed."""
+    """Runs `work` in a transaction, and retries it until it is committed."""
     since = clock.monotonic()
     pause_s = FIRST_PAUSE_S
     with database.absence.waiting() as wait:
@@ -75,12 +75,12 @@ async def in_transaction(
 
 
 def reason_of(error: BaseException) -> str:
-    """Returns why the database is unavailable, in one line for a person."""
+    """Returns why the database is unavailable, in one line for an operator."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 def unavailable_message(error: BaseException) -> str:
-    """Returns what a command says that waited for the database in vain, and what to do."""
+    """Returns the message of a command that waited for the database in vain, with what to do."""
     reason = reason_of(error)
     match error:
         case asyncpg.DiskFullError():
@@ -119,7 +119,8 @@ def _note_failure(database: Database, error: BaseException) -> None:
 
 
 def is_usage_error(error: BaseException) -> bool:
-    """The driver has one class for a closed connection and for a call it does not understand; only the words differ."""
+    """Returns whether the error is a wrong call: the driver has one class for it and for a closed connection; only the
+    messages differ."""
     if not isinstance(error, asyncpg.InterfaceError):
         return False
     return not any(word in str(error) for word in ("clos", "terminated", "released", "in progress", "unexpected"))

@@ -1,7 +1,7 @@
-"""A worker's eye on traps: what the pages of its domains have in common, and what the database is told of it.
+"""Detects traps in the domains of a worker: what their pages have in common, and what is written to the database.
 
-Judging is pure and in memory (`links/repetition.py`), and a memory outlives its lease: some domains are leased anew for
-every page. What it counted is written down with the domain, so that a successor goes on from there.
+Classification is pure and in memory (`links/repetition.py`), and the counters outlive the lease: some domains are
+leased again for every page. The counts are saved with the domain, so that the next lease holder resumes from them.
 """
 
 from collections import defaultdict
@@ -26,15 +26,16 @@ from forager.links.templates import pattern_of
 from forager.logs import log
 
 CLOCKS_AGREE = timedelta(seconds=5)
-"""Between the database and what a worker knows of its time, with what lies between finding and heeding."""
+"""Tolerance between the database's clock and a worker's estimate of it, with the time from finding a trap to applying
+it."""
 MOST_DOMAINS = 20_000
 MOST_MARKS = 100_000
-"""Of all domains together, about 90 bytes each; the domain that was quiet for longest is forgotten first."""
+"""Limit over all domains, about 90 bytes each; the domain that was idle for longest is evicted first."""
 
 
 @dataclass(slots=True)
 class Watched:
-    """A domain this worker holds, or held not long ago."""
+    """A domain that this worker holds, or held recently."""
 
     lease: Lease
     known: list[Trap]
@@ -49,13 +50,13 @@ class TrapDetector:
         self._most_same = most_same
         self._most_calendar = most_calendar
         self._most_pages = most_pages
-        """Of one template, where its domain does not say; None: no end."""
+        """Maximum number of pages of one template where the domain does not set it; None: no limit."""
         self._watched: dict[int, Watched] = {}
-        """The domain that was quiet for longest is the first."""
+        """Ordered by activity: the domain that was idle for longest is first."""
         self._marks = 0
 
     def take(self, leases: Iterable[Lease], traps: Iterable[Trap]) -> None:
-        """What is known of the traps of domains that were just leased."""
+        """Loads the known traps of domains that were just leased."""
         by_domain: dict[int, list[Trap]] = defaultdict(list)
         for trap in traps:
             by_domain[trap.domain_id].append(trap)
@@ -72,7 +73,7 @@ class TrapDetector:
             return
         memory = self._memory(watched)
         memory.allow(lease.max_pages_per_template or self._most_pages)
-        if before is None or before.lease.version + 2 != lease.version:  # somebody else had it in between
+        if before is None or before.lease.version + 2 != lease.version:  # another worker had it in between
             memory.recall({trap.place: trap.pages for trap in known if not trap.is_found})
         memory.settle(trap.place for trap in known if trap.is_found)
 
@@ -86,7 +87,7 @@ class TrapDetector:
         return watched.memory
 
     def filter_links(self, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
-        """Links that were selected before their trap was found are left out now."""
+        """Removes links that were selected before their trap was found."""
         return [self._filter_outcome(outcome) if outcome.selection.links else outcome for outcome in outcomes]
 
     def _filter_outcome(self, outcome: Outcome) -> Outcome:
@@ -108,7 +109,7 @@ class TrapDetector:
         return outcome
 
     def look(self, outcomes: Iterable[Outcome]) -> list[tuple[int, TrapCandidate]]:
-        """What the pages that were read for the first time say of their templates: domain and suspicion."""
+        """Returns suspected traps, each with its domain, from pages that were read for the first time."""
         found: list[tuple[int, TrapCandidate]] = []
         for outcome in outcomes:
             reading, target = outcome.reading, outcome.target
@@ -136,8 +137,8 @@ class TrapDetector:
         *,
         worker: int,
     ) -> None:
-        """Judge a batch that is recorded, by what a look at it said, and write down what came of it: first under our
-        leases, then what anyone may touch."""
+        """Classifies a recorded batch by its suspected traps and writes the result: first the rows under our leases,
+        then the rows that any worker may write."""
         if suspicions:
             tokens = {outcome.target.token for outcome in outcomes}
             for trap in await in_transaction(database, partial(_keep, suspicions, tokens, worker)):
@@ -156,14 +157,14 @@ class TrapDetector:
 
 
 def _can_be_older(asked_at: datetime, trap: Trap) -> bool:
-    """Whether a page could have been asked for before its worker knew of the trap."""
+    """Returns whether a page could have been requested before its worker knew of the trap."""
     return trap.found_at is not None and asked_at < trap.found_at + CLOCKS_AGREE
 
 
 async def _keep(
     suspicions: Sequence[tuple[int, TrapCandidate]], tokens: set[tuple[int, int]], worker: int, conn: Connection
 ) -> list[Trap]:
-    """Of domains that are still ours, the last word on each template. Answers the traps that are new."""
+    """Saves the latest state of each template, for domains that are still ours. Returns the new traps."""
     held = {domain for domain, _ in await domains.hold_leases(conn, tokens, worker=worker)}
     ours = {(domain, seen.rule, seen.template): seen for domain, seen in suspicions if domain in held}
     rows = [(*place, seen.pages, seen.example) for place, seen in ours.items() if not seen.is_trap]
@@ -175,7 +176,7 @@ async def _keep(
 
 
 async def shut(conn: Connection, traps: Iterable[Trap]) -> None:
-    """Pages of these traps that nobody visited yet are left out. The caller holds their domains."""
+    """Excludes pages of these traps that were not visited yet. The caller holds the leases of their domains."""
     shut = [trap for trap in traps if trap.blocks_links and trap.has_pattern]
     patterns = [(trap.id, trap.domain_id, pattern_of(trap.template)) for trap in shut]
     await domain_traps.leave_out(conn, await frontier_traps.exclude_pages(conn, patterns))

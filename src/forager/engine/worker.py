@@ -1,10 +1,9 @@
-"""A worker: leases domains, feeds their queues, has outcomes written, says that it lives, stops cleanly.
+"""A worker: leases domains, fills their queues, has outcomes written, sends heartbeats, stops cleanly.
 
     claims ──> queues ──> dispatcher (visits) ──> write buffer ──> write loop ──> lease keeper ──> queues ──> released
 
 Three loops share one event loop: `_run_loop` claims, refills and releases; `_heartbeat_loop` renews heartbeat and
-leases; the write loop writes. Visits are tasks of their own. Nothing here waits for one domain while another could
-move.
+leases; the write loop writes. Visits are separate tasks. Nothing here waits for one domain while another could proceed.
 """
 
 import asyncio
@@ -55,36 +54,36 @@ from forager.stats.processes import get_host_key, started_at
 
 RUN_EVERY_S = 0.2
 IDLE_S = 1.0
-"""How often a worker of the continuous run looks that has nothing to do."""
+"""Poll interval of an idle worker in the continuous run."""
 CLAIM_EVERY_S, CLAIM_AT_LEAST_EVERY_S = 0.15, 0.6
-"""A quick crawl refills its queues dozens of times a second, and most of the time no other domain is ready: the longer
-none was, the more seldom the database is asked."""
+"""Claim interval: a quick crawl refills its queues dozens of times a second, and usually no other domain is ready. The
+longer none was, the less often the database is queried."""
 COALESCE_S = 0.01
 MOST_CLAIMED_AT_ONCE = 200
 AT_ONCE = 500
-"""Leases a heartbeat handles before the event loop may do something else."""
+"""Number of leases that a heartbeat handles before it yields to the event loop."""
 MAKE_ROOM_EVERY_S = 1.0
-"""How often a worker without room looks whether domains wait."""
+"""How often a worker at its limit checks whether domains wait."""
 GRACE_S = 3.0
-"""For heartbeats of other workers to arrive again after the database was away."""
+"""Time for the heartbeats of other workers to arrive again after the database was unavailable."""
 RECLAIM_EVERY_S = 1.0
-"""How often a worker looks for leases of workers that fell silent."""
+"""How often a worker checks for leases of silent workers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a worker uses besides the pipeline, built by the caller: features and what processes share."""
+    """What a worker uses besides the pipeline, built by the caller: features and resources shared between processes."""
 
     pauses: Pauses = field(default_factory=Pauses)
-    """Faults of our own, for which requests wait."""
+    """Pauses for faults of our own, during which requests wait."""
     guard: AddressGuard | None = None
     shared: SharedPages = UNSHARED
-    """Pages that other workers know."""
+    """URLs that other workers know."""
     proxies: ProxyPools = field(default_factory=NoProxies)
     recorders: Sequence[BatchRecorder] = ()
-    """Features that write something with every batch, in the order of their locks."""
+    """Features that write something with every batch, in lock order."""
     inbox: MessageInbox | None = None
-    """With messages, domains are claimed as these come; without, as the database has them."""
+    """With messages, domains are claimed as the messages arrive; without, by polling the database."""
 
 
 class Worker:
@@ -99,18 +98,19 @@ class Worker:
         self._inbox = services.inbox
         self._proxies = services.proxies
         self._written_pause: Pause | None = None
-        """The pause that the database knows of."""
+        """The pause that was last written to the database."""
         self._claim_at = 0.0
-        """When domains are claimed again, where none was ready and there is other work."""
+        """When to claim domains again, if none was ready and there is other work."""
         self._claim_every_s = CLAIM_EVERY_S
         self._reclaim_at = 0.0
         self._room_at = 0.0
         self._beat_at = 0.0
-        """When we asked for the last heartbeat that was committed: others count our silence from there."""
+        """When the last committed heartbeat was sent: other workers measure our silence from there."""
         self._beat_within_s = 3 * config.lease.heartbeat_every_s
-        """A longer time between two of them is a gap: the database was away, or this process stood still."""
+        """A longer time between two heartbeats is a gap: the database was unavailable, or this process was
+        suspended."""
         self._steady_at = 0.0
-        """After a gap: until then the silence of others may have had the same cause."""
+        """End of the grace period after a gap: until then the silence of others may have the same cause."""
         self._clock = DatabaseClock()
         self._rebalancer = LeaseRebalancer(database, config.run.run)
         self._traps = TrapDetector(
@@ -147,7 +147,7 @@ class Worker:
         self._write_loop = WriteLoop(buffer, writer, self._leases)
 
     async def work(self) -> None:
-        """Until the run has nothing left for us, or a stop is requested."""
+        """Works until the run has nothing left for this worker, or a stop is requested."""
         self._database.absence.on_change = self._note_database
         await self._register()
         writing = asyncio.create_task(self._write_loop.run())
@@ -164,7 +164,7 @@ class Worker:
                 if loop.done():
                     loop.result()
             self._queues.wake()
-            await running  # to the end of its round: cut off in a claim or a release, a lease would stay in our name
+            await running  # to the end of its round: if cancelled in a claim or release, a lease stays in our name
             if self._inbox is not None:
                 self._inbox.close()
             await self._dispatcher.finish()
@@ -182,12 +182,12 @@ class Worker:
                 await self._network.close()
 
     def _requeue_unstored(self) -> None:
-        """Pages whose bodies could not be stored to the end stay open tasks, with the requests made for them."""
+        """Reopens tasks whose bodies could not be stored by the end, with the requests made for them."""
         for outcome in self._bodies.take_held():
             if queue := self._queues.get(outcome.target.domain_id):
                 self._dispatcher.outcomes.requeue(queue, outcome)
 
-    # living --------------------------------------------------------------------------------------------------------
+    # heartbeat -----------------------------------------------------------------------------------------------------
 
     @property
     def _id(self) -> int:
@@ -213,7 +213,7 @@ class Worker:
         await self._read_clock()
 
     async def _heartbeat_loop(self) -> None:
-        """Writes the heartbeat and renews the leases; what is no longer ours is dropped at once."""
+        """Writes the heartbeat and renews the leases; queues whose lease was lost are dropped at once."""
         every_s = self._beat_within_s / 3
         while True:
             await asyncio.sleep(every_s)
@@ -227,7 +227,7 @@ class Worker:
             until = self._lease_until(asked_at)
             await self._refresh_pools()
             await self._extend_scope()
-            # Not those that were claimed meanwhile: the heartbeat did not see their leases.
+            # Excludes leases claimed meanwhile: the heartbeat did not cover them.
             for number, queue in enumerate(asked_for):
                 if number % AT_ONCE == AT_ONCE - 1:
                     await asyncio.sleep(0)
@@ -256,7 +256,8 @@ class Worker:
             log().info("handed back for others", action="leases.shared", domains=len(spared))
 
     async def _refresh_pools(self) -> None:
-        """Operators assign and switch proxies. A domain without any is requested directly again."""
+        """Reloads the proxy pools, as operators assign and switch proxies. A domain without any is requested directly
+        again."""
         asked_for = list(self._queues)
         held = {queue.lease.domain_id: queue.pool for queue in asked_for}
         pools = await self._proxies.refresh(self._database, held)
@@ -264,7 +265,7 @@ class Worker:
             queue.set_pool(pools.get(queue.lease.domain_id))
 
     async def _poll_loop(self) -> None:
-        """What operators want meanwhile: tasks that are paused or cancelled, domains that are disabled."""
+        """Applies operator actions: paused or cancelled tasks, disabled domains."""
         while True:
             await asyncio.sleep(signals.EVERY_S)
             for token in await self._signals.poll():
@@ -278,7 +279,7 @@ class Worker:
                 await in_transaction(self._database, self._write_heartbeat)
 
     async def _forgive_loop(self, network: NetworkMonitor) -> None:
-        """Undoes what was held against domains while our own network was down."""
+        """Clears failures that were counted against domains while our own network was down."""
         while True:
             domain_ids = sorted(await network.forgiven.get())
             for domain in domain_ids:
@@ -290,21 +291,21 @@ class Worker:
             self._queues.wake()
 
     async def _write_heartbeat(self, conn: Connection) -> bool:
-        """Writes the heartbeat, and why we are paused if we are."""
+        """Writes the heartbeat, and the reason if the worker is paused."""
         pause = self._pauses.current
         is_alive = await stats.heartbeat(conn, self._id, pause)
         self._written_pause = pause
         return is_alive
 
     def _note_database(self, reason: str | None) -> None:
-        """The database has been unavailable for a while, or is back."""
+        """Begins or ends the pause for a database that has been unavailable for a while."""
         if reason is None:
             self._pauses.end(PauseReason.DATABASE_UNAVAILABLE)
         else:
             self._pauses.begin(PauseReason.DATABASE_UNAVAILABLE, reason)
 
     async def _record_waits(self) -> None:
-        """Writes why and until when domains make no request for a while."""
+        """Writes why and until when domains make no request."""
         now = clock.monotonic()
         waits = [
             (queue.lease.token, reason, queue.wait_s(now))
@@ -327,7 +328,7 @@ class Worker:
         return is_alive, await domains.renew_leases(conn, worker=self._id, lease_s=self._config.lease.lease_s)
 
     async def _extend_scope(self) -> None:
-        """The continuous run reaches domains that became known since."""
+        """Extends the continuous run to domains that were added since."""
         growing = self._selector.mutable_domains
         if growing is None:
             return
@@ -348,8 +349,8 @@ class Worker:
         await in_transaction(self._database, once)
 
     def _lease_until(self, since: float) -> float:
-        """A tenth earlier than the database's end, so that no request leaves under a lease that is running out. After
-        `dead_after_s` without a heartbeat of ours others take our leases, however long these are."""
+        """Returns the end of a lease, a tenth earlier than the database's, so that no request is sent under an expiring
+        lease. After `dead_after_s` without our heartbeat other workers take our leases, however long these are."""
         return min(since + self._config.lease.lease_s * 0.9, self._beat_at + self._config.lease.dead_after_s * 0.9)
 
     # running -------------------------------------------------------------------------------------------------------
@@ -364,7 +365,7 @@ class Worker:
             over = [queue for queue in self._queues if queue.is_over]
             await self._release(over)
             if over:
-                self._queues.wake()  # there is room for others now
+                self._queues.wake()  # a released lease frees capacity for other domains
             elif not self._queues and self._buffer.is_empty:
                 if await self._is_done():
                     return
@@ -373,7 +374,7 @@ class Worker:
             await self._pause()
 
     async def _pause(self, longest_s: float = RUN_EVERY_S) -> None:
-        """Waits until it is woken; a moment longer, so that many queues are refilled by one statement."""
+        """Waits until it is woken, and a moment longer, so that many queues are refilled by one statement."""
         try:
             async with asyncio.timeout(longest_s):  # not wait_for: in Python 3.11 it may swallow a cancellation
                 await self._queues.wait_for_wake()
@@ -387,7 +388,7 @@ class Worker:
             return True
         if not self._is_healthy(clock.monotonic()):
             return False
-        # We hold nothing: a lease in our name is one whose claim was committed and whose answer the connection lost.
+        # We hold nothing: a lease in our name is one whose claim was committed but whose response was lost.
         await in_transaction(self._database, partial(self._free_lost, strays_of=self._id))
         is_held, wait_s = await self._claims.next_ready(self._config.pacing.longest_wait_s)
         if self._inbox is not None:
@@ -403,12 +404,12 @@ class Worker:
         )
 
     def _is_healthy(self, now: float) -> bool:
-        """Whether our own heartbeats were written in their time for a while."""
+        """Returns whether our own heartbeats have been written on time for a while."""
         return now - self._beat_at < self._beat_within_s and now >= self._steady_at
 
     async def _reclaim(self) -> None:
-        """Frees the leases of workers that fell silent, so that the claim finds their domains. Where our own heartbeats
-        could not be written either, the others' silence says nothing until they had time to end it."""
+        """Frees the leases of silent workers, so that the claim finds their domains. If our own heartbeats could not be
+        written either, the silence of others means nothing until they had time to send one."""
         now = clock.monotonic()
         if now < self._reclaim_at or not self._is_healthy(now):
             return
@@ -421,8 +422,8 @@ class Worker:
             self._claim_at = 0.0
 
     async def _free_capacity(self) -> None:
-        """Where the worker has no room and domains wait, those leave that had their time, the oldest leases first.
-        Where none waits, none leaves."""
+        """Releases domains that used their time, the oldest leases first, if the worker is at its limit and domains
+        wait. If none waits, none is released."""
         budget_s, now = self._config.lease.lease_budget_s, clock.monotonic()
         if budget_s is None or len(self._queues) < self._config.lease.max_domains or now < self._room_at:
             return
@@ -454,7 +455,7 @@ class Worker:
         return self._open_leases(claimed, asked_at)
 
     async def _claim_offered(self, inbox: MessageInbox, room: int) -> None:
-        """Claims the domains that messages name, as far as they are ready. Messages are acknowledged afterwards."""
+        """Claims the domains that messages name, as far as they are ready, and acknowledges the messages afterwards."""
         offers = inbox.take(min(room, MOST_CLAIMED_AT_ONCE))
         hints = [offer.hint for offer in offers if offer.hint.run == self._config.run.run]
         if hints and not self._claims.is_spent:
@@ -501,4 +502,4 @@ class Worker:
             self._leases.drop(queue)
         self._leases.count("released", len(queues))
         await self._claims.release(self._id, releases)
-        self._claim_at = 0.0  # who was handed back may be next, and so may whoever waited for its turn
+        self._claim_at = 0.0  # a released domain may be next, and so may one that waited

@@ -1,8 +1,8 @@
 """The queue between requests and the writer: what a worker has fetched and not yet written. Bounded, in memory.
 
-While the database is away it fills. A request may start only if what it brings still fits, together with what all other
-open requests bring; so the number of outcomes is never above the limit. Their size is known when they are there: the
-limit in bytes may be passed by what was under way when it was reached.
+It fills while the database is unavailable. A request may start only if its outcome still fits, together with those of
+all other open requests; so the number of outcomes never exceeds the limit. Their size is known only on arrival: the
+limit in bytes may be exceeded by the requests in flight when it was reached.
 """
 
 import asyncio
@@ -14,11 +14,11 @@ from forager.engine.config import BufferConfig
 from forager.frontier.models import Outcome
 
 LINK_BYTES = 400
-"""Of one discovered link: a tuple, its URL, its key and its anchor (measured on the playground's sites)."""
+"""Size of one discovered link: a tuple, its URL, its key and its anchor (measured on the playground's sites)."""
 OUTCOME_BYTES = 2000
 TOGETHER = 2
-"""Batches that are written as one, where so many came while the ones before were written: a page costs less in a large
-batch, and what is behind catches up."""
+"""Maximum number of batches written as one, if they arrived while earlier ones were written: a page costs less in a
+large batch, and the backlog shrinks."""
 
 
 class WriteBuffer:
@@ -26,7 +26,7 @@ class WriteBuffer:
         self._config = config
         self._kept = 0
         self._kept_bytes = 0
-        """With what is being written: it may still fail."""
+        """Includes what is being written, since that may still fail."""
         self._outcomes: list[Outcome] = []
         self._robots: list[RobotsCopy] = []
         self._arrived = asyncio.Event()
@@ -35,12 +35,12 @@ class WriteBuffer:
 
     @property
     def is_open(self) -> bool:
-        """More may come, or something is left to write."""
+        """Returns whether more outcomes may arrive, or some are left to write."""
         return not self._is_closing or bool(self._outcomes or self._robots)
 
     @property
     def is_empty(self) -> bool:
-        """Nothing is left to write, nor being written: no lease is needed for it any more."""
+        """Returns whether nothing is left to write or being written: no lease is needed for it any more."""
         return not self._kept
 
     @property
@@ -49,16 +49,16 @@ class WriteBuffer:
 
     @property
     def is_behind(self) -> bool:
-        """The writer is so far behind that no new targets are claimed."""
+        """Returns whether the writer is so far behind that no new targets are claimed."""
         return self.backlog > 4 * self._config.batch_pages
 
     @property
     def is_due(self) -> bool:
-        """What is here is a batch, or is to be written without waiting for more."""
+        """Returns whether the content is a full batch, or is to be written without waiting for more."""
         return self._full.is_set()
 
     def has_room(self, under_way: int) -> bool:
-        """Whether another request may start, besides those under way: what it brings could be kept."""
+        """Returns whether the outcome of another request would fit, besides those of requests in flight."""
         return self._kept + under_way < self._config.buffer_pages and self._kept_bytes < self._config.buffer_bytes
 
     # filled by requests
@@ -78,19 +78,19 @@ class WriteBuffer:
         self._arrived.set()
 
     def flush(self) -> None:
-        """Nothing more will come before what is here is written."""
+        """Requests an immediate write: nothing more arrives before this content is written."""
         if self.backlog:
             self._full.set()
 
     def close(self) -> None:
-        """Nothing more will come at all."""
+        """Closes the buffer: nothing more will arrive."""
         self._is_closing = True
         self.interrupt()
 
     # emptied by the writer
 
     async def wait_batch(self) -> None:
-        """Returns when a batch is due: it is full, its time has come, or nothing more will come."""
+        """Returns when a batch is due: it is full, its time has come, or nothing more will arrive."""
         await self._arrived.wait()
         if not self._full.is_set():
             with contextlib.suppress(TimeoutError):
@@ -103,7 +103,7 @@ class WriteBuffer:
         self._full.set()
 
     def take(self) -> tuple[list[Outcome], list[RobotsCopy]]:
-        """Returns what is to be written next; it counts until it is written."""
+        """Returns what is to be written next; it counts towards the limits until it is written."""
         most = self._config.batch_pages * TOGETHER
         batch, self._outcomes = self._outcomes[:most], self._outcomes[most:]
         robots, self._robots = self._robots, []
@@ -115,13 +115,13 @@ class WriteBuffer:
         return batch, robots
 
     def remove(self, batch: Sequence[Outcome], robots: Sequence[RobotsCopy]) -> None:
-        """They are written."""
+        """Removes a batch that was written."""
         self._kept -= len(batch) + len(robots)
         self._kept_bytes -= sum(map(size_of, batch)) + sum(len(copy.text or "") for copy in robots)
 
 
 def size_of(outcome: Outcome) -> int:
-    """About how much memory it takes: links are what makes it large."""
+    """Returns its approximate memory size, which depends mostly on its links."""
     reading = outcome.reading
     text = len(reading.text) + len(reading.headings) + len(reading.structured_data) if reading else 0
     links = len(outcome.selection.links) + (len(reading.links) if reading else 0)

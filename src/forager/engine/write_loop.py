@@ -1,8 +1,8 @@
-"""Takes batches out of the write buffer and has them written, two at once: while one is recorded, the next one is
-enqueued. Each waits for the database as often as for the worker's other work; one after the other they could not keep
-up with a quick crawl.
+"""Takes batches out of the write buffer and writes two at once: while one is recorded, the next one is enqueued. Each
+step waits for the database as often as for the worker's other work; run one after the other, they could not keep up
+with a quick crawl.
 
-Decides in which order. What writing is, `Writer` knows; what follows for the leases, `LeaseKeeper` does.
+Decides only the order. `Writer` does the writing, `LeaseKeeper` applies the results to the leases.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ class BatchWriter(Protocol):
 
 
 class BatchResults(Protocol):
-    """Learns what became of batches."""
+    """Receives the results of batches."""
 
     def add_new_pages(self, domain_ids: Iterable[int]) -> None: ...
 
@@ -44,7 +44,7 @@ class WriteLoop:
             while self._buffer.is_open:
                 await self._buffer.wait_batch()
                 if recording is not None and (recording.done() or goes_first):
-                    await recording  # what went wrong is raised here
+                    await recording  # raises its error here
                     recording = None
                 batch, robots = self._buffer.take()
                 if batch or robots:
@@ -67,6 +67,6 @@ class WriteLoop:
         self._results.apply_recorded(recorded)
 
     def _interrupt_if_failed(self, recording: asyncio.Task[None]) -> None:
-        """An error is raised by the loop at once, though nothing more may come."""
+        """Interrupts the wait so that the loop raises an error at once, even if no further batch arrives."""
         if not recording.cancelled() and recording.exception() is not None:
             self._buffer.interrupt()

@@ -1,8 +1,9 @@
-"""Writes batches of outcomes: first enqueue, then record, each a transaction of its own. Bodies that are kept are
-stored before: no task refers to what is not there. Features write with a batch as `batch.py` describes.
+"""Writes batches of outcomes: first enqueue, then record, in separate transactions. Bodies are stored before: no task
+refers to a missing one. Features write with a batch as `batch.py` describes.
 
-They are two because rows anyone may touch and rows under our own lease deadlock when mixed. In this order a crash
-between them re-crawls a page but never loses a link. Results of a lost lease are refused here, by its version.
+There are two transactions because rows that any worker may write and rows under our own lease deadlock when mixed. In
+this order a crash between them re-crawls a page but never loses a link. Results of a lost lease are rejected here, by
+its version.
 """
 
 import asyncio
@@ -48,11 +49,11 @@ from forager.stats.counters import CounterMap, count_batch
 MOST_DOMAIN_IDS = 100_000
 NOT_MODIFIED = 304
 PURGED = "purged"
-"""Why a link was left out whose page an operator deleted while the page with the link was visited."""
+"""Reason for dropping a link whose page an operator deleted while the linking page was visited."""
 
 
 class Writer:
-    """The one writer of a worker."""
+    """The only writer of a worker."""
 
     def __init__(
         self,
@@ -68,13 +69,13 @@ class Writer:
         self._database = database
         self._run = config.run.run
         self._max_depth = claim_depth(config.run.spec)
-        """Deeper pages are known, and not visited: a claim that looks for them reads all that are left."""
+        """Deeper pages are known but not visited: a claim that looks for them would read all that are left."""
         self._queues = queues
         self._recorders = recorders
-        """Features that write something with every batch, in the order of their locks."""
+        """Features that write something with every batch, in lock order."""
         self._traps = traps
         self._bodies = bodies
-        """Holds outcomes back whose bodies cannot be stored."""
+        """Holds back outcomes whose bodies cannot be stored."""
         self._subdomains = SubdomainLimit(config.frontier.max_subdomains)
         self._lease_s = config.lease.lease_s
         self._shared = shared
@@ -82,22 +83,22 @@ class Writer:
         self._catching_up = CacheWarmup()
         self._domain_ids: dict[str, int] = {}
         self._era: str | None = None
-        """The cache namespace that `_known` and all other memories here are of."""
+        """The cache namespace of `_known` and all other caches here."""
         self._newest_era: str | None = None
-        """As the last transaction saw it."""
+        """The cache namespace that the last transaction read."""
         self._lexemes = Lexemes()
         self._depths: dict[int, int] = {}
-        """Of the pages that were recorded last, as the database has them."""
+        """Depths of the pages recorded last, as they are in the database."""
         self._tally = CounterMap()
-        """What was done besides visits, and is to be written with the next batch."""
+        """Counters of events other than visits, written with the next batch."""
         self._told = CounterMap()
-        """Of it, what the transaction under way writes."""
+        """The part of `_tally` that the current transaction writes."""
 
     async def write(self, outcomes: Sequence[Outcome], robots: Sequence[RobotsCopy] = ()) -> Recorded:
         return await self.record(await self.prepare(outcomes), robots)
 
     async def prepare(self, outcomes: Sequence[Outcome]) -> Draft:
-        """All that comes before record, in transactions of its own."""
+        """Does everything that precedes the record, in separate transactions."""
         outcomes = self._traps.filter_links(outcomes) if self._traps is not None else outcomes
         outcomes = await self._bodies.keep(outcomes) if self._bodies is not None else outcomes
         began_at = clock.monotonic()
@@ -109,12 +110,12 @@ class Writer:
         parts = [await recorder.prepare(outcomes) for recorder in self._recorders]
         suspicions = self._traps.look(outcomes) if self._traps is not None else []
         new = [domain for domain, depth in learned.nearest.items() if depth <= self._max_depth]
-        if suspicions:  # what was learned may lie in a trap, which is closed when the batch is recorded
+        if suspicions:  # enqueued URLs may be in a trap, which is closed when the batch is recorded
             new = []
         return Draft(outcomes, learned, parts, suspicions, new)
 
     async def record(self, draft: Draft, robots: Sequence[RobotsCopy]) -> Recorded:
-        """Records a batch, and what follows from it in transactions of its own."""
+        """Records a batch, and writes what follows from it in separate transactions."""
         outcomes, learned = draft.outcomes, draft.learned
         began_at = clock.monotonic()
         held = await in_transaction(self._database, lambda conn: self.record_batch(conn, draft, robots))
@@ -133,7 +134,7 @@ class Writer:
     # learn ---------------------------------------------------------------------------------------------------------
 
     def _clear_stale(self) -> None:
-        """Pages were deleted: what is remembered of pages, images and domains may be about some that are gone."""
+        """Clears the caches of pages, images and domains after pages were deleted."""
         if self._era == self._newest_era:
             return
         self._era = self._newest_era
@@ -172,8 +173,8 @@ class Writer:
         return learned
 
     async def _share_pages(self, conn: Connection) -> str | None:
-        """Returns the era. From here to the end of the transaction no page and no domain is deleted; ids of domains are
-        looked up anew where some may have been."""
+        """Returns the cache namespace. From here to the end of the transaction no page and no domain is deleted; domain
+        ids are looked up again if some may have been deleted before."""
         era = await eras.share(conn)
         if era != self._newest_era:
             self._newest_era = era
@@ -188,10 +189,10 @@ class Writer:
         for portion, entries in zip(portions, came, strict=True):
             self._catching_up.add_loaded(portion, entries)
             self._known.add_entries(entries)
-            await asyncio.sleep(0)  # many portions take a while, above all where nothing was compiled
+            await asyncio.sleep(0)  # many batches take a while, above all without compiled code
 
     async def _make_pages(self, conn: Connection, page_ids: Sequence[int]) -> None:
-        """Links lead to what was known as images only."""
+        """Creates pages for link targets that were known as images only."""
         await domain_images.count_converted(conn, await make_pages(conn, page_ids))
 
     async def _update_depths(self, conn: Connection, nearer: dict[int, int]) -> None:
@@ -200,7 +201,7 @@ class Writer:
             await domains.wake(conn, sorted(woken))
 
     async def _find_or_add_domains(self, conn: Connection, bases: Mapping[str, str]) -> Mapping[str, int]:
-        """Ids by name. Only what another transaction committed is remembered: ours may still be rolled back."""
+        """Returns ids by name. Caches only what another transaction committed: ours may still be rolled back."""
         missing = [name for name in bases if name not in self._domain_ids]
         if not missing:
             return self._domain_ids
@@ -220,8 +221,8 @@ class Writer:
     async def record_batch(
         self, conn: Connection, draft: Draft, robots: Sequence[RobotsCopy] = ()
     ) -> dict[tuple[int, int], bool]:
-        """Closes tasks with all that depends on them; returns the leases that are still ours, and whether their domains
-        may be crawled on."""
+        """Closes tasks with all dependent rows; returns the leases that are still ours, and whether crawling of their
+        domains may continue."""
         self._told, self._depths = CounterMap(), {}
         outcomes, learned = draft.outcomes, draft.learned
         if await self._share_pages(conn) != learned.era:
@@ -249,13 +250,13 @@ class Writer:
         return held
 
     async def _close_paused(self, conn: Connection, finished: Sequence[Outcome]) -> set[int]:
-        """Visits that were finished when somebody paused them are kept; what was cancelled stays so."""
+        """Records visits that were finished when an operator paused them; cancelled ones stay cancelled."""
         up = await tasks.resume_finished(conn, self._queues.worker_id, [outcome.target.task_id for outcome in finished])
         ours = [outcome for outcome in finished if outcome.target.task_id in up]
         return await store.close_tasks(conn, ours) if ours else set()
 
     def _revisits(self, done: Sequence[Outcome]) -> dict[int, float]:
-        """Task → seconds until its page is visited again, for pages that recur."""
+        """Returns task → seconds until its page is visited again, for recurring pages."""
         again = {}
         for outcome in done:
             queue = self._queues.get(outcome.target.domain_id)
@@ -288,7 +289,8 @@ class Writer:
         await store.add_errors(conn, done)
 
     async def _record_links(self, conn: Connection, outcomes: Sequence[Outcome], page_ids: dict[bytes, int]) -> None:
-        """What a lease says spares the work; the database has the last word, as an operator may have spoken since."""
+        """Records links. The lease's setting saves work; the database decides, as an operator may have changed the
+        setting since."""
         silent = {o.target.domain_id for o in outcomes if not self._stores_links(o.target.domain_id)}
         if silent:
             silent = await domains.without_links(conn, silent)
@@ -327,8 +329,8 @@ class Writer:
 
 
 async def without_deleted(conn: Connection, draft: Draft) -> Sequence[Outcome]:
-    """Pages were deleted since these outcomes were enqueued: returns the outcomes without links to pages that are gone,
-    which count as dropped, and without what features found gone. So it would be had they been recorded before."""
+    """Returns the outcomes without links to pages that were deleted since they were enqueued, which count as dropped,
+    and without what features found deleted. The result is the same as if they had been recorded before the deletion."""
     page_ids = draft.learned.page_ids
     present = await eras.present(conn, set(page_ids.values()))
     gone = {key for key, page in page_ids.items() if page not in present}
@@ -341,7 +343,7 @@ async def without_deleted(conn: Connection, draft: Draft) -> Sequence[Outcome]:
 def propagate_depths(
     outcomes: Iterable[Outcome], depths: Mapping[int, int], page_ids: Mapping[bytes, int]
 ) -> dict[int, int]:
-    """Page → depth, for what was found on pages to which somebody found a shorter way while they were visited."""
+    """Returns page → depth, for links found on pages to which a shorter path was found while they were visited."""
     nearer: dict[int, int] = {}
     for outcome in outcomes:
         target = outcome.target
@@ -358,8 +360,8 @@ def propagate_depths(
 def count_visits(
     done: Iterable[Outcome], again: Mapping[int, float], found: Mapping[int, int] = MappingProxyType({})
 ) -> dict[int, Visits]:
-    """What a batch did, per domain in id config. Only the site's and the network's faults are errors of a domain.
-    Images leave the frontier as pages do, and are no pages."""
+    """Returns the counters of a batch per domain, in order of domain id. Only faults of the site and the network are
+    errors of a domain. Images leave the frontier as pages do, but do not count as pages."""
     by_domain: dict[int, list[Outcome]] = {}
     for outcome in done:
         by_domain.setdefault(outcome.target.domain_id, []).append(outcome)
@@ -384,7 +386,8 @@ def _visits(outcomes: Sequence[Outcome], again: Mapping[int, float], images: int
 
 
 def _stays_queued(outcome: Outcome, again: Mapping[int, float]) -> bool:
-    """Whether the page stays in the frontier: a page that was read has left it, also when it is to be read again."""
+    """Returns whether the page stays in the frontier: a page that was read has left it, also when it is to be
+    revisited."""
     if outcome.kind is OutcomeKind.SUCCESS or keeps_state(outcome):
         return False
     return outcome.retry_in_s is not None or outcome.target.task_id in again

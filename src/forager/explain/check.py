@@ -1,7 +1,7 @@
-"""`forager check`: are the promises kept? Asks the database in one snapshot; changes nothing and repairs nothing.
+"""`forager check`: verifies the invariants of the design in one database snapshot; changes and repairs nothing.
 
-Promise 6 is asked with the statements of the audit, and as far as the database alone can answer: the pace. The audit
-looks at robots.txt too.
+Promise 6 (politeness) uses the audit's statements, and covers only what the database alone can prove: the request
+delays. The audit also checks robots.txt.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ POPULATION = STATEMENTS.pop("population")
 PACE = load("politeness.sql")["pace"]
 MOST_EXAMPLES = 3
 COMPLETE = 3
-"""The promise about what a closed task has."""
+"""The promise about what a closed task contains."""
 _PAIRS = [(now.value, then.value) for now, allowed in MOVES.items() for then in sorted(allowed)]
 MOVES_LISTED = ([now for now, _ in _PAIRS], [then for _, then in _PAIRS])
 _TASK_PAIRS = [(now.value, then.value) for now, allowed in TASK_MOVES.items() for then in sorted(allowed)]
@@ -56,7 +56,7 @@ class Promise:
     number: int
     sentence: str
     statements: Mapping[str, str]
-    """The statements that look for what breaks it, each with what it looks at: a column of `population`."""
+    """The statements that find violations, each with the rows it checks: a column of `population`."""
 
 
 PROMISES = (
@@ -134,7 +134,7 @@ EXPECTED = {
     "task_moves_guard": 2,
     "task_moves_table": len(_TASK_PAIRS),
 }
-"""What has to be there, however large the crawl."""
+"""Numbers of objects that must exist, however large the crawl is."""
 
 
 @with_config(RECORD)
@@ -155,7 +155,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class PromiseResult:
-    """One promise, looked at."""
+    """The result of checking one promise."""
 
     promise: Promise
     findings: tuple[Finding, ...]
@@ -166,15 +166,15 @@ class PromiseResult:
 
 
 def with_repair(finding: Finding) -> Finding:
-    """A broken one says what puts it right."""
+    """Adds the repair sentence to a finding that is broken."""
     return replace(finding, repair=repairs.REPAIRS[finding.name].sentence) if finding.broken else finding
 
 
 async def check(
     connection: Connection, place: Location | None = None, cold: Path | None = None, copies: BucketFolder | None = None
 ) -> list[PromiseResult]:
-    """All promises. The caller opens the one read-only snapshot that makes this right during a crawl. With the place
-    bodies are in, and the folder of cold files, their files are looked for too."""
+    """Checks all promises. The caller opens the one read-only snapshot that makes the result consistent during a crawl.
+    If the body location and the archive folder are given, their files are checked too."""
     sizes = await _sizes(connection)
     return [
         PromiseResult(
@@ -190,7 +190,7 @@ async def check(
 
 
 async def look_at_files(connection: Connection, place: Location) -> tuple[Finding, Finding]:
-    """Whether the files of bodies and images are there, and whether they can be read."""
+    """Checks whether the files of bodies and images exist, and whether they can be read."""
     files = await check_bodies.find_missing(connection, place)
     examples = tuple(files.missing[:MOST_EXAMPLES])
     found = Finding(
@@ -200,7 +200,7 @@ async def look_at_files(connection: Connection, place: Location) -> tuple[Findin
 
 
 def readable(looked_at: int, unreadable: Sequence[str]) -> Finding:
-    """Files that could not be read, which proves nothing about their content."""
+    """Reports files that could not be read, which proves nothing about their content."""
     examples = tuple(unreadable[:MOST_EXAMPLES])
     name, purpose = check_bodies.READABLE, check_bodies.READABLE_PURPOSE
     return with_repair(Finding(name, purpose, looked_at, "stored_files", len(unreadable), examples))
@@ -224,7 +224,8 @@ async def _sizes(connection: Connection) -> Mapping[str, int]:
 
 
 async def _look(connection: Connection, name: str, things: str, sizes: Mapping[str, int]) -> Finding:
-    """What one statement finds. That the server itself finds its files damaged is a finding, and the others go on."""
+    """Returns the findings of one statement. Damage that the server reports in its own files is a finding, and the
+    other statements still run."""
     try:
         async with connection.transaction():
             found = await _run_check(connection, name, things, sizes)
@@ -248,7 +249,7 @@ async def _run_check(connection: Connection, name: str, things: str, sizes: Mapp
 
 
 async def _check_delays(connection: Connection, things: str) -> Finding:
-    """As the audit does it: what has no evidence, or no pace, is not counted as looked at."""
+    """Checks delays as the audit does: requests without evidence, or without a delay, do not count as checked."""
     proof = await audit.audit_delays(connection)
     return Finding(
         "pace",

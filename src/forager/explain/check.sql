@@ -1,8 +1,9 @@
--- The promises of the design, as questions to a live database. Each statement answers with what is broken: how many rows in
--- all, and three examples in words. No row means the promise holds. All run in one snapshot, so a crawl may go on meanwhile.
+-- The promises of the design, as queries on a live database. Each statement returns what is broken: the total number of
+-- rows, and three examples as text. No row means that the promise holds. All run in one snapshot, so a crawl may
+-- continue meanwhile.
 
 -- name: population
--- How many rows of each kind there are: what the others look at.
+-- Returns the number of rows of each kind, which the other statements check.
 SELECT p.pages, t.tasks, t.open_tasks, t.closed_tasks, t.follow_ups, t.body_refs, d.domains, d.leases, d.exhausted_domains, l.links, r.runs, r.limited_runs,
        h.moves, h.moved_domains, i.images, s.sightings, o.orders, c.slices
 FROM (SELECT count(*) AS pages FROM pages) p,
@@ -18,14 +19,14 @@ FROM (SELECT count(*) AS pages FROM pages) p,
      (SELECT count(*) AS moves, count(DISTINCT domain_id) AS moved_domains FROM domain_history) h;
 
 -- name: url_hashes
--- Every page is known by the hash of its own URL.
+-- Every page is stored under the hash of its own URL.
 SELECT count(*) OVER () AS broken, format('page %s: %s', p.id, p.url) AS example
 FROM pages p
 WHERE p.url_hash <> substring(sha256(convert_to(p.url, 'UTF8')) FROM 1 FOR 16)
 LIMIT 3;
 
 -- name: one_page_per_url
--- No URL is known twice, whatever the domain.
+-- No URL is stored twice, whatever its domain.
 SELECT count(*) OVER () AS broken, format('%s is known %s times', min(p.url), count(*)) AS example
 FROM pages p
 GROUP BY p.url_hash
@@ -42,7 +43,7 @@ WHERE d.name IS NULL
 LIMIT 3;
 
 -- name: one_open_task
--- No page waits for two visits at once.
+-- No page has two open tasks.
 SELECT count(*) OVER () AS broken, format('page %s has %s open tasks', t.page_id, count(*)) AS example
 FROM crawl_tasks t
 WHERE t.outcome IS NULL
@@ -59,7 +60,7 @@ WHERE p.id IS NULL OR p.domain_id <> t.domain_id
 LIMIT 3;
 
 -- name: queued_pages
--- A queued page has an open task, and an open task belongs to a queued page, or to a fetched one that is visited again.
+-- A queued page has an open task, and an open task belongs to a queued page, or to a fetched one that is revisited.
 SELECT count(*) OVER () AS broken,
        format('page %s is %s and has %s open task', p.id, p.status, CASE WHEN t.page_id IS NULL THEN 'no' ELSE 'an' END) AS example
 FROM pages p
@@ -68,8 +69,8 @@ WHERE CASE WHEN t.page_id IS NULL THEN p.status = 'queued' ELSE p.status NOT IN 
 LIMIT 3;
 
 -- name: visited_pages
--- A page that is not waiting stands where its latest visit left it; a visit that was called off leaves it as it was, to be visited, or
--- blocked, and one that our own address guard rejected leaves a page that was read as it was.
+-- A page without an open task has the status that its latest visit left. A cancelled visit leaves the page as it was,
+-- to be visited, or blocked; a visit that our own address guard rejected leaves a page that was read as it was.
 SELECT count(*) OVER () AS broken,
        format('page %s is %s and its latest visit ended %s', p.id, p.status, coalesce(t.outcome::text, 'never')) AS example
 FROM pages p
@@ -100,7 +101,7 @@ WHERE p.status <> 'queued' AND p.trap_id IS NULL
 LIMIT 3;
 
 -- name: leases_of_workers
--- A lease belongs to a worker that is on record.
+-- A lease belongs to a registered worker.
 SELECT count(*) OVER () AS broken, format('%s is leased by worker %s, which is unknown', d.name, d.claimed_by) AS example
 FROM domains d
 LEFT JOIN workers w ON w.id = d.claimed_by
@@ -108,7 +109,8 @@ WHERE d.claimed_by IS NOT NULL AND w.id IS NULL
 LIMIT 3;
 
 -- name: locks_under_leases
--- No task of a leased domain is locked by anybody but the holder; what a dead worker locked is freed by the next claim.
+-- No task of a leased domain is locked by any worker but the lease holder; locks of a dead worker are freed by the next
+-- claim.
 SELECT count(*) OVER () AS broken,
        format('task %s is locked by worker %s and %s is leased by worker %s', t.id, t.locked_by, d.name, d.claimed_by) AS example
 FROM crawl_tasks t
@@ -117,7 +119,7 @@ WHERE t.outcome IS NULL AND t.locked_by <> d.claimed_by
 LIMIT 3;
 
 -- name: closed_tasks
--- A closed task says how and when it ended, in a final state, and nobody holds it.
+-- A closed task has an outcome and an end time, is in a final state, and is not locked.
 SELECT count(*) OVER () AS broken, format('task %s: %s, %s', t.id, t.status, coalesce(t.outcome::text, 'no outcome')) AS example
 FROM crawl_tasks t
 WHERE (t.outcome IS NOT NULL OR t.completed_at IS NOT NULL OR t.status IN ('completed', 'failed', 'cancelled'))
@@ -126,7 +128,7 @@ WHERE (t.outcome IS NOT NULL OR t.completed_at IS NOT NULL OR t.status IN ('comp
 LIMIT 3;
 
 -- name: evidence
--- A closed task carries the evidence of its outcome: a fitting status code, or an error.
+-- A closed task has the evidence of its outcome: a matching status code, or an error.
 SELECT count(*) OVER () AS broken,
        format('task %s ended %s with status %s', t.id, t.outcome, coalesce(t.status_code::text, 'none')) AS example
 FROM crawl_tasks t
@@ -140,7 +142,8 @@ WHERE t.outcome IS NOT NULL AND CASE t.outcome
 LIMIT 3;
 
 -- name: chains_of_tries
--- Another try follows a closed task of the same page, which is in the history, or was in it and left for a cold file or by a purge.
+-- A retry follows a closed task of the same page, which is in the history, or left it for an archive file or by a
+-- purge.
 SELECT count(*) OVER () AS broken, format('task %s follows task %s', t.id, t.parent_task_id) AS example
 FROM crawl_tasks t
 LEFT JOIN crawl_tasks before ON before.id = t.parent_task_id
@@ -152,7 +155,8 @@ WHERE t.parent_task_id IS NOT NULL
 LIMIT 3;
 
 -- name: archived_rows
--- Whatever left the history is counted: as many tasks as cold slices took and purges deleted, and of a finished slice all.
+-- All rows that left the history are counted: as many tasks as archive parts took and purges deleted; a finished part
+-- is complete.
 SELECT count(*) OVER () AS broken, b.example
 FROM (
     SELECT format('%s tasks left, slices and purges took %s', d.tasks, s.moved + u.tasks) AS example
@@ -166,14 +170,14 @@ FROM (
 LIMIT 3;
 
 -- name: history_guard
--- The database itself refuses to change a closed task.
+-- The database itself rejects changes to a closed task.
 SELECT count(*) OVER () AS broken, format('the trigger %s is missing or off', n.name) AS example
 FROM (VALUES ('crawl_tasks_closed_stay')) AS n (name)
 WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgname = n.name AND g.tgrelid = 'crawl_tasks'::regclass AND g.tgenabled IN ('O', 'A'))
 LIMIT 3;
 
 -- name: told_tasks
--- Of every closed task that somebody wants to hear of there is one call.
+-- Every closed task with a webhook URL has one webhook call.
 SELECT count(*) OVER () AS broken, format('task %s is closed, and %s was not called', t.id, substring(t.webhook_url FROM '^[a-z]+://[^/]+')) AS example
 FROM crawl_tasks t
 LEFT JOIN webhook_calls w ON w.task_id = t.id
@@ -181,7 +185,7 @@ WHERE t.webhook_url IS NOT NULL AND t.outcome IS NOT NULL AND w.id IS NULL
 LIMIT 3;
 
 -- name: bodies_on_record
--- The file a task's body is in is on record.
+-- The file that contains a task's body is registered.
 SELECT count(*) OVER () AS broken, format('task %s refers to %s', t.id, left(t.body_ref, 100)) AS example
 FROM crawl_tasks t
 LEFT JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2)
@@ -198,7 +202,7 @@ WHERE f.id IS NULL OR t.id IS NULL OR f.domain_id <> l.domain_id
 LIMIT 3;
 
 -- name: links_of_pages
--- A page has exactly the links that were counted when it was read; none, if its domain did not store them then.
+-- A page has exactly the links that were counted when it was read; none if its domain did not store links then.
 SELECT count(*) OVER () AS broken,
        format('page %s counts %s links and has %s', p.id, coalesce(p.links_count::text, 'no'), coalesce(l.links, 0)) AS example
 FROM pages p
@@ -212,7 +216,7 @@ WHERE coalesce(p.links_count, 0) <> coalesce(l.links, 0)
 LIMIT 3;
 
 -- name: sightings
--- An image that a page shows is known, and so is the page; it belongs to the page's domain.
+-- An image shown by a page is known, and so is the page; it belongs to the page's domain.
 SELECT count(*) OVER () AS broken, format('page %s shows image %s', s.page_id, s.image_id) AS example
 FROM page_images s
 LEFT JOIN pages p ON p.id = s.page_id
@@ -221,7 +225,7 @@ WHERE p.id IS NULL OR i.id IS NULL OR p.domain_id <> s.domain_id
 LIMIT 3;
 
 -- name: images_of_domains
--- An image is known by the hash of its own URL, belongs to a known domain, and leads to a known one if it moved.
+-- An image is stored under the hash of its own URL, belongs to a known domain, and refers to a known image if it moved.
 SELECT count(*) OVER () AS broken, format('image %s: %s', i.id, i.url) AS example
 FROM images i
 LEFT JOIN domains d ON d.id = i.domain_id
@@ -230,7 +234,7 @@ WHERE d.id IS NULL OR i.url_hash <> substring(sha256(convert_to(i.url, 'UTF8')) 
 LIMIT 3;
 
 -- name: trapped_pages
--- A page that a trap leaves out is blocked and was never visited, and its trap is on record and not released.
+-- A page excluded by a trap is blocked and was never visited, and its trap is registered and not released.
 SELECT count(*) OVER () AS broken,
        format('page %s is %s, left out by trap %s, which %s', p.id, p.status, p.trap_id,
               CASE WHEN t.id IS NULL THEN 'is unknown' WHEN t.released_at IS NOT NULL THEN 'was released' ELSE 'is shut' END) AS example
@@ -242,7 +246,7 @@ WHERE p.trap_id IS NOT NULL
 LIMIT 3;
 
 -- name: page_counters
--- A domain's number of known pages, and of pages and images that wait for a visit, can be recounted; revisits do not wait.
+-- A domain's numbers of known pages, and of queued pages and images, match a recount; revisits do not count as queued.
 SELECT count(*) OVER () AS broken,
        format('%s counts %s known and %s waiting, there are %s and %s', d.name, d.pages_discovered, d.frontier_size,
               coalesce(p.known, 0), coalesce(p.waiting, 0)) AS example
@@ -253,8 +257,8 @@ WHERE d.pages_discovered <> coalesce(p.known, 0) OR d.frontier_size <> coalesce(
 LIMIT 3;
 
 -- name: visit_counters
--- A domain's numbers of good and bad visits to pages can be recounted, from the history and from what is told of visits that left it;
--- bad are those the site or the network is to blame for.
+-- A domain's numbers of successful and failed visits to pages match a recount, from the history and from the counters
+-- of visits that left it; a visit counts as failed if the site or the network is to blame.
 SELECT count(*) OVER () AS broken,
        format('%s counts %s visits and %s errors, there are %s and %s', d.name, d.pages_crawled, d.total_error_count,
               coalesce(t.good, 0) + coalesce(l.good, 0), coalesce(t.bad, 0) + coalesce(l.bad, 0)) AS example
@@ -269,7 +273,7 @@ WHERE d.pages_crawled <> coalesce(t.good, 0) + coalesce(l.good, 0) OR d.total_er
 LIMIT 3;
 
 -- name: image_counters
--- A domain's numbers of images its pages show, and of stored ones that it showed first, can be recounted.
+-- A domain's numbers of images shown by its pages, and of stored images that it showed first, match a recount.
 SELECT count(*) OVER () AS broken,
        format('%s counts %s images shown and %s stored, there are %s and %s', d.name, d.images_found, d.images_stored,
               coalesce(s.shown, 0), coalesce(i.stored, 0)) AS example
@@ -280,7 +284,7 @@ WHERE d.images_found <> coalesce(s.shown, 0) OR d.images_stored <> coalesce(i.st
 LIMIT 3;
 
 -- name: run_counters
--- A run's tally equals the tasks it closed, those that left the history among them.
+-- A run's counters equal the tasks it closed, including those that left the history.
 SELECT count(*) OVER () AS broken,
        format('run %s counts %s %s, there are %s', coalesce(r.run_id, t.run_id), coalesce(r.pages, 0),
               coalesce(r.outcome, t.outcome), coalesce(t.tasks, 0)) AS example
@@ -296,7 +300,8 @@ WHERE coalesce(r.pages, 0) <> coalesce(t.tasks, 0)
 LIMIT 3;
 
 -- name: run_limits
--- What a run with a limit took from it equals the tasks it holds and closed, those that left the history among them.
+-- The pages that a run with a limit took from it equal the tasks it holds and closed, including those that left the
+-- history.
 SELECT count(*) OVER () AS broken, format('run %s took %s of its %s pages, it has %s tasks', r.id, r.pages_claimed, r.max_pages, coalesce(t.tasks, 0)) AS example
 FROM runs r
 LEFT JOIN (SELECT c.run_id, sum(c.tasks) AS tasks
@@ -308,7 +313,7 @@ WHERE r.max_pages IS NOT NULL AND r.pages_claimed <> coalesce(t.tasks, 0)
 LIMIT 3;
 
 -- name: nothing_forgotten
--- A domain nobody holds that has a page to visit in reach of its run can be claimed for it, now or when its rest is over.
+-- An unleased domain with a page to visit in scope of its run can be claimed for it, now or after its cooldown.
 SELECT count(*) OVER () AS broken, format('%s has %s waiting and is never ready', d.name, d.frontier_size) AS example
 FROM domains d
 JOIN runs r ON r.id = d.run_id
@@ -322,8 +327,8 @@ WHERE d.claimed_by IS NULL AND d.ready_at IS NULL AND NOT (d.status = 'exhausted
 LIMIT 3;
 
 -- name: due_times
--- The moment a domain is looked for by the claim is when it is ready and rested, or the end of its maintenance window; never while
--- its run took all it may.
+-- The due time of a domain is when it is ready and its cooldown is over, or the end of its maintenance window; it has
+-- none while its run has reached its limit.
 SELECT count(*) OVER () AS broken,
        format('%s is due %s, ready %s and rests until %s', d.name, coalesce(d.due_at::text, 'never'), coalesce(d.ready_at::text, 'never'),
               coalesce(d.next_crawl_after::text, 'now')) AS example
@@ -344,7 +349,7 @@ WHERE (d.claimed_by IS NULL) <> (d.claim_expires_at IS NULL) OR (d.claimed_by IS
 LIMIT 3;
 
 -- name: exhausted_domains
--- An exhausted domain has no page that waits for its first visit or for another try.
+-- An exhausted domain has no page that waits for its first visit or for a retry.
 SELECT count(*) OVER () AS broken, format('%s is exhausted with %s waiting', d.name, d.frontier_size) AS example
 FROM domains d
 WHERE d.status = 'exhausted'
@@ -352,14 +357,14 @@ WHERE d.status = 'exhausted'
 LIMIT 3;
 
 -- name: blocked_domains
--- A blocked or unreachable domain says why, and no other does.
+-- A blocked or unreachable domain has a reason, and no other domain has one.
 SELECT count(*) OVER () AS broken, format('%s is %s, reason %s', d.name, d.status, coalesce(d.block_reason_code, 'none')) AS example
 FROM domains d
 WHERE (d.status IN ('blocked', 'unreachable')) <> (d.block_reason_code IS NOT NULL)
 LIMIT 3;
 
 -- name: last_moves
--- A domain stands where its last move on record led, and is switched as it says.
+-- A domain has the state to which its last recorded transition led, and is enabled or disabled as that says.
 SELECT count(*) OVER () AS broken,
        format('%s is %s, switched %s; its last move led to %s, %s', d.name, d.status, CASE WHEN d.is_active THEN 'on' ELSE 'off' END,
               h.to_status, CASE WHEN h.is_active THEN 'on' ELSE 'off' END) AS example
@@ -369,14 +374,14 @@ WHERE h.to_status <> d.status OR h.is_active <> d.is_active
 LIMIT 3;
 
 -- name: chained_moves
--- Each move of a domain begins where the one before ended.
+-- Each transition of a domain starts in the state where the previous one ended.
 SELECT count(*) OVER () AS broken, format('move %s of domain %s begins at %s, the one before led to %s', h.id, h.domain_id, h.from_status, h.before) AS example
 FROM (SELECT m.id, m.domain_id, m.from_status, lag(m.to_status) OVER (PARTITION BY m.domain_id ORDER BY m.id) AS before FROM domain_history m) h
 WHERE h.before <> h.from_status
 LIMIT 3;
 
 -- name: allowed_moves
--- Every move on record is an allowed one; one that leads nowhere changed the switch.
+-- Every recorded transition is an allowed one; one that does not change the state enabled or disabled the domain.
 SELECT count(*) OVER () AS broken, format('move %s of domain %s went from %s to %s', h.id, h.domain_id, h.from_status, h.to_status) AS example
 FROM domain_history h
 WHERE h.from_status <> h.to_status
@@ -385,7 +390,7 @@ WHERE h.from_status <> h.to_status
 LIMIT 3;
 
 -- name: table_of_moves
--- The database allows the moves that the program knows, and no other.
+-- The database allows exactly the transitions that the program defines.
 SELECT count(*) OVER () AS broken,
        format('from %s to %s is allowed by the %s only', coalesce(m.from_status, s.from_status::text), coalesce(m.to_status, s.to_status::text),
               CASE WHEN m.from_status IS NULL THEN 'database' ELSE 'program' END) AS example
@@ -395,14 +400,14 @@ WHERE m.from_status IS NULL OR s.from_status IS NULL
 LIMIT 3;
 
 -- name: moves_guard
--- The database itself refuses forbidden moves, notes every move, and keeps the moment a domain is due.
+-- The database itself rejects forbidden transitions, records every transition, and maintains the due time of a domain.
 SELECT count(*) OVER () AS broken, format('the trigger %s is missing or off', n.name) AS example
 FROM (VALUES ('domains_move'), ('domains_moved'), ('domains_keep')) AS n (name)
 WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgname = n.name AND g.tgrelid = 'domains'::regclass AND g.tgenabled IN ('O', 'A'))
 LIMIT 3;
 
 -- name: task_moves_table
--- The database allows the moves of tasks that the program knows, and no other.
+-- The database allows exactly the task transitions that the program defines.
 SELECT count(*) OVER () AS broken,
        format('from %s to %s is allowed by the %s only', coalesce(m.from_status, s.from_status::text), coalesce(m.to_status, s.to_status::text),
               CASE WHEN m.from_status IS NULL THEN 'database' ELSE 'program' END) AS example
@@ -412,14 +417,14 @@ WHERE m.from_status IS NULL OR s.from_status IS NULL
 LIMIT 3;
 
 -- name: task_moves_guard
--- The database itself refuses forbidden moves of tasks, and notes whom to tell of closed ones.
+-- The database itself rejects forbidden task transitions, and records the webhook calls of closed tasks.
 SELECT count(*) OVER () AS broken, format('the trigger %s is missing or off', n.name) AS example
 FROM (VALUES ('crawl_tasks_move'), ('crawl_tasks_tell')) AS n (name)
 WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgname = n.name AND g.tgrelid = 'crawl_tasks'::regclass AND g.tgenabled IN ('O', 'A'))
 LIMIT 3;
 
 -- name: ordered_moves
--- Every move of a task that a person ordered is an allowed one.
+-- Every task transition requested by an operator is an allowed one.
 SELECT count(*) OVER () AS broken, format('order %s moved task %s from %s to %s', o.id, o.task_id, o.from_status, o.to_status) AS example
 FROM task_orders o
 WHERE o.from_status <> o.to_status
@@ -428,7 +433,7 @@ WHERE o.from_status <> o.to_status
 LIMIT 3;
 
 -- name: waiting_tasks
--- A task that waits for another one depends on a known task, which is not itself.
+-- A task that waits for another one depends on a known task other than itself.
 SELECT count(*) OVER () AS broken, format('task %s waits for task %s', t.id, t.depends_on) AS example
 FROM crawl_tasks t
 LEFT JOIN crawl_tasks d ON d.id = t.depends_on

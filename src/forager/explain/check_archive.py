@@ -1,5 +1,5 @@
-"""Are the cold files there that the database says visits and minutes moved to? Looks at names and sizes; `archive
-verify` reads."""
+"""Checks that the archive files exist to which, according to the database, visits and minute statistics were moved.
+Compares names and sizes; `archive verify` reads the content."""
 
 import asyncio
 from pathlib import Path
@@ -16,8 +16,8 @@ PURPOSE = "Every cold file that visits or minutes moved to is there, and as larg
 
 
 async def find_missing(conn: Connection, folder: Path, copies: BucketFolder | None = None) -> tuple[int, list[str]]:
-    """How many files were looked at, and which are missing or another size, in words. What has its copy in the bucket
-    is not missing: it can be brought back from there."""
+    """Returns the number of files checked, and descriptions of those that are missing or differ in size. A file with a
+    copy in the bucket is not missing: it can be restored from there."""
     slices = {each.file: each.stored_bytes for each in await history.list_parts(conn) if each.status in READABLE}
     missing = await asyncio.to_thread(_missing, folder, slices)
     days = await series.list_rolled_days(conn)

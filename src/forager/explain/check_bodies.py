@@ -1,5 +1,5 @@
-"""Are the bodies and images there that the database says are stored? Looks at names and sizes; the content of bodies is
-verified when they are read."""
+"""Checks that the bodies and images exist that the database lists as stored. Compares names and sizes; the content of
+bodies is verified when they are read."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -20,22 +20,23 @@ PURPOSE = (
 )
 AT_ONCE = 5000
 QUESTIONS = 16
-"""Files that are looked for at the same time: a bucket is some way off."""
+"""Number of concurrent lookups: a bucket has a high latency."""
 NOT_TOLD = frozenset({"store_away", "store_refused", "no_bucket"})
-"""Who gets no answer knows nothing about a file."""
+"""Errors without a usable response from the store: nothing is known about the file."""
 PROVEN = frozenset({"missing", "damaged", "not_ours", "bad_ref", "bad_key"})
-"""Reasons that prove a file missing or damaged. Any other, such as a permission, says nothing about its content."""
+"""Errors that prove a file missing or damaged. Any other, such as a permission error, says nothing about its
+content."""
 READABLE = "bodies_readable"
 READABLE_PURPOSE = "Every body and image on record can be read: no permission, disk or bucket stands in the way."
 
 
 @dataclass(slots=True)
 class Files:
-    """What a look at names and sizes found, in words."""
+    """The result of comparing names and sizes, as descriptions."""
 
     looked_at: int = 0
     missing: list[str] = field(default_factory=list)
-    """Missing, or too short."""
+    """Missing or truncated files."""
     unreadable: list[str] = field(default_factory=list)
 
     def add(self, names: Sequence[str], errors: Sequence[StoreError | None]) -> None:
@@ -52,7 +53,7 @@ def format_read_error(error: StoreError) -> str:
 
 
 async def find_missing(conn: Connection, place: Location) -> Files:
-    """Which files are missing, too short, or cannot be read."""
+    """Returns the files that are missing, truncated, or unreadable."""
     ends = await bodies.ends_of_archives(conn)
     files = Files()
     async for portion in bodies.stored_names(conn, at_once=AT_ONCE):
@@ -71,7 +72,8 @@ def _look_at(names: Sequence[str], look: Callable[[str], StoreError | None]) -> 
 
 
 def _of_body(place: Location, name: str, until: int) -> StoreError | None:
-    """A file that is still written has another ending, and may get its own between two looks."""
+    """Returns the error of a body file, if any. A file that is still being written has another suffix, and may be
+    renamed between two lookups."""
     key = key_of(name)
     error: StoreError | None = None
     for candidate in (key, key + OPEN, key) if name.endswith(".gz") else (key,):

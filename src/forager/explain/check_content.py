@@ -1,6 +1,6 @@
-"""Are stored bodies, records of archives and images what they were? Reads each of them and compares its checksum.
+"""Verifies stored bodies, archive records and images: reads each of them and compares its checksum.
 
-A few files at once in threads, and rows portion by portion, so that memory does not grow with the store.
+Reads a few files at once in threads, and rows in batches, so that memory does not grow with the store.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ PURPOSE = "Every stored body, record of an archive and image is, to the last bit
 AT_ONCE = 256
 READERS = 8
 MOST_NAMED = 100_000
-"""Of damaged ones so many are remembered, for a repair."""
+"""Maximum number of damaged items that are remembered for a repair."""
 MOST_EXAMPLES = 3
 
 
 FIRST: Mapping[str, str | int] = {"snapshot": "", "record": 0, "image": 0}
-"""Kind of what is stored → the key that all others come behind."""
+"""Kind of stored item → the key that sorts before all others."""
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Content:
     broken: int = 0
     examples: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
-    """What could not be read, in words; whether it is damaged nobody knows."""
+    """Descriptions of items that could not be read; whether they are damaged is unknown."""
     names: list[str] = field(default_factory=list)
     """Refs of damaged bodies."""
     images: list[int] = field(default_factory=list)
@@ -58,8 +58,8 @@ class Content:
 
 
 async def read_all(conn: Connection, place: Location) -> Content:
-    """Everything that has to be in the store, read once. The connection is in no transaction: reading takes hours, and
-    what is deleted meanwhile, as it should be, is no damage."""
+    """Reads everything that must be in the store once. The connection is in no transaction: reading takes hours, and
+    items that are legitimately deleted meanwhile are not damaged."""
     content = Content()
     with ThreadPoolExecutor(READERS) as threads:
         for kind in FIRST:
@@ -72,14 +72,14 @@ async def read_all(conn: Connection, place: Location) -> Content:
 
 
 async def verify_bodies(place: Location, refs: Sequence[str]) -> list[str]:
-    """Which of these bodies are proven to be missing or damaged, now that they are looked at again."""
+    """Checks these bodies again and returns those proven to be missing or damaged."""
     with ThreadPoolExecutor(READERS) as threads:
         bad = await _look_at(threads, place, [{"ref": ref, "content_hash": None} for ref in refs])
     return [row["ref"] for row, error in bad if error.reason in PROVEN]
 
 
 async def verify_images(conn: Connection, place: Location, images: Sequence[int]) -> list[int]:
-    """Which of these images are proven to be missing or damaged, now that they are looked at again."""
+    """Checks these images again and returns those proven to be missing or damaged."""
     rows = await conn.fetch(SQL["still_image"], images)
     with ThreadPoolExecutor(READERS) as threads:
         return [row["key"] for row, error in await _look_at(threads, place, rows) if error.reason in PROVEN]
@@ -95,7 +95,7 @@ async def _batches(conn: Connection, kind: str) -> Any:
 async def _look_at(
     threads: ThreadPoolExecutor, place: Location, rows: Sequence[Row | Mapping[str, Any]]
 ) -> list[tuple[Any, StoreError]]:
-    """Rows whose files are not what they should be, each with what is wrong."""
+    """Returns the rows whose files are not as they should be, each with its error."""
     errors = await asyncio.to_thread(lambda: list(threads.map(lambda row: _find_error(place, row), rows)))
     return [(row, error) for row, error in zip(rows, errors, strict=True) if error is not None]
 
@@ -103,8 +103,8 @@ async def _look_at(
 async def _confirm(
     threads: ThreadPoolExecutor, conn: Connection, place: Location, kind: str, suspects: Sequence[Any]
 ) -> list[tuple[Any, StoreError]]:
-    """Those that still have to be there, looked at once more, and asked for once more: retention or a purge may have
-    deleted one while it was read."""
+    """Checks failed rows again, and queries again whether they must still exist: retention or a purge may have deleted
+    a file while it was read."""
     if not suspects:
         return []
     found = await _look_at(threads, place, await _still(conn, kind, suspects))
@@ -118,7 +118,7 @@ async def _still(conn: Connection, kind: str, rows: Sequence[Row]) -> Sequence[A
 
 
 def _find_error(place: Location, row: Row | Mapping[str, Any]) -> StoreError | None:
-    """What is wrong with a body or an image. A store that does not answer says nothing about it."""
+    """Returns what is wrong with a body or an image. An unavailable store says nothing about it."""
     try:
         if row["content_hash"] is not None:
             _verify_image(place, row)
@@ -147,7 +147,7 @@ def _verify_record(place: Location, ref: WarcRef) -> None:
 
 
 def _bytes(place: Location, ref: WarcRef) -> bytes:
-    """A file that is still written has another ending."""
+    """Reads the bytes of a record. A file that is still being written has another suffix."""
     try:
         return place.get(ref.key, ref.offset, ref.length)
     except StoreError as error:

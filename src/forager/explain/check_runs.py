@@ -1,4 +1,4 @@
-"""Checks of the promises as jobs: who started the last one, how far it is, and what came of it."""
+"""Runs of `check` as jobs: who started the latest one, its progress, and its result."""
 
 import contextlib
 import json
@@ -15,13 +15,13 @@ from forager.explain.check import PROMISES, PromiseResult
 SQL = statements.load("forager.explain", "check_runs.sql")
 BEAT_S = 5.0
 SILENT_S = 60.0
-"""A check whose process was not heard of for so long is over: the process is gone."""
+"""A check whose process has not reported for this time is over: the process is gone."""
 KEPT = 20
 TOTAL = sum(len(promise.statements) for promise in PROMISES) + 1
 
 
 async def begin(conn: Connection, *, by: str, has_files: bool, is_deep: bool = False) -> Row:
-    """Needs a transaction. One check is under way at a time, in whichever process."""
+    """Starts a check. Needs a transaction. Only one check runs at a time, over all processes."""
     await conn.execute(SQL["take_turn"])
     row = await conn.fetchrow(SQL["begin"], by, has_files, TOTAL, SILENT_S, is_deep)
     if row is None:
@@ -71,14 +71,14 @@ def _job(row: Any) -> Row:
 
 
 class Progress:
-    """How far a check is: the number of questions that were answered."""
+    """Progress of a check: the number of completed queries."""
 
     def __init__(self) -> None:
         self.done = 0
 
 
 class CountedPool:
-    """A pool whose connections count what they are asked."""
+    """A pool whose connections count their queries."""
 
     def __init__(self, pool: Pool, progress: Progress) -> None:
         self._pool = pool

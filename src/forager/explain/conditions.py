@@ -1,4 +1,4 @@
-"""What `forager why` works with: gates, the outlook they add up to, and the words its halves share. Plain data."""
+"""The data types of `forager why`: gates (conditions of a visit), the prediction they add up to, and shared wording."""
 
 import shlex
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ MOST_SEEDS = 3
 
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
-    """The settings that decide about a visit; the same values a worker is given."""
+    """The settings that decide about a visit; the same values that a worker gets."""
 
     robots_agent: str
     delay_s: float
@@ -58,7 +58,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The answer: it is fetched now, at some time, or not."""
+    """The result: the page is fetched now, at a later time, or never."""
 
     kind: Literal["now", "at", "never"]
     because: str
@@ -71,17 +71,17 @@ def never(gate: Gate) -> Prediction:
 
 
 def latest_opening(gates: Iterable[Gate], now: datetime) -> datetime:
-    """When all closed gates are open: one whose time has passed waits only for somebody to look."""
+    """Returns when all closed gates are open; one whose time has passed only waits for the next check."""
     return max([now, *(gate.opens_at for gate in gates if gate.is_closed and gate.opens_at)])
 
 
 def format_time(at: datetime, now: datetime) -> str:
-    """UTC; the date only where it is another day."""
+    """Returns the time in UTC; with the date only if it is another day."""
     return f"{at:%H:%M:%S} UTC" if at.date() == now.date() else f"{at:%Y-%m-%d %H:%M} UTC"
 
 
 def span(seconds: float) -> str:
-    """`1 s`, `0.5 s`, `3 min`, `2 h`, `14 d`: a length that somebody set, not one that was measured."""
+    """Formats a configured duration, not a measured one: `1 s`, `0.5 s`, `3 min`, `2 h`, `14 d`."""
     for unit_s, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
         if seconds >= unit_s:
             return f"{round(seconds / unit_s, 1):g} {unit}"
@@ -93,7 +93,7 @@ def things(number: int, one: str) -> str:
 
 
 def after(at: datetime, seconds: float) -> datetime:
-    """Clamped: a slow site with a million pages may have its last visit after the end of all calendars."""
+    """Adds seconds, clamped: the last visit of a slow site with a million pages may lie beyond the largest datetime."""
     try:
         return at + timedelta(seconds=seconds)
     except OverflowError:
@@ -117,7 +117,7 @@ def domain_command(name: str, verb: str) -> str:
 
 
 def resume_command(run: int, spec: RunSpec) -> str:
-    """The order of a run, given again; a long list of seeds is known to the database only."""
+    """Returns the command that resumes a run; a long list of seeds is stored only in the database."""
     if spec.is_long or len(spec.seeds) > MOST_SEEDS:
         return f"forager worker --run {run}"
     flags = [] if spec.scope is Scope.HOST else ["--scope", spec.scope.value]

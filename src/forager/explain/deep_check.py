@@ -1,7 +1,7 @@
-"""`forager check --deep`: beyond the promises of `check`, what only reading everything can tell.
+"""`forager check --deep`: verifies, beyond the promises of `check`, what only reading everything can prove.
 
-Schema against a fresh one, bodies and archive files by checksum, history and prices by their seals, prices against
-their history, the search index against the pages. Reads only; as slow as the disk.
+Compares the schema with a fresh one, bodies and archive files with their checksums, history and prices with their
+digests, prices with their history, and the search index with the pages. Reads only; as slow as the disk.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -55,7 +55,7 @@ LOOKED_AT: Mapping[int, Mapping[str, str]] = {
         "details_of_pages": "details",
     },
 }
-"""Promise → its statements, each with what it looks at: a column of `deep_population`."""
+"""Promise → its statements, each with the rows it checks: a column of `deep_population`."""
 SEALED = {
     "crawl_tasks": (
         3,
@@ -78,35 +78,35 @@ SEALED = {
         "Prices are what they were when they were sealed, and none is gone.",
     ),
 }
-"""Table → promise, name, what is looked at, and sentence."""
+"""Table → promise, name, what is checked, and sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeepOrder:
-    """What a deep check is told."""
+    """Parameters of a deep check."""
 
     place: Location | None = None
     cold: Path | None = None
     copies: BucketFolder | None = None
     jobs: tuple[str, ...] = ()
-    """Names of the periodic jobs that have to be in the timetable."""
+    """Names of the periodic jobs that the schedule must contain."""
     robots_retention_s: float = 86_400.0
     """How long requests for robots.txt are kept."""
     compares_schema: bool = True
-    """Takes a second, as a fresh schema is made beside the live one."""
+    """Takes a second, as a fresh schema is created beside the live one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deep:
-    """What was found, for people and for `repair`."""
+    """The findings, for display and for `repair`."""
 
     verdicts: list[PromiseResult]
     began_at: datetime
-    """What is stored after it is not what was looked at."""
+    """When the check began: files stored later were not checked."""
     faults: tuple[SchemaMismatch, ...] = ()
-    """Of the schema."""
+    """Differences of the schema."""
     damaged: tuple[str, ...] = ()
-    """Names of bodies whose files are missing or damaged, as the database knows them."""
+    """Names of bodies in the database whose files are missing or damaged."""
     damaged_images: tuple[int, ...] = ()
 
 
@@ -117,7 +117,7 @@ async def _snapshot(pool: Pool) -> AsyncIterator[Any]:
 
 
 async def check_deep(pool: Pool, order: DeepOrder) -> Deep:
-    """All promises of `check`, and what only reading everything can tell."""
+    """Checks all promises of `check`, and what only reading everything can prove."""
     began_at = clock.now()
     schema = None
     if order.compares_schema:
@@ -129,7 +129,7 @@ async def check_deep(pool: Pool, order: DeepOrder) -> Deep:
         found[1].append(_schema(schema))
         await _query_all(conn, order, found)
         await _check_digests(conn, found)
-    async with pool.acquire() as conn:  # in no snapshot: reading may take hours, and would hold vacuum back
+    async with pool.acquire() as conn:  # in no snapshot: reading may take hours and would block vacuum
         content = await _look_at_content(conn, order, found)
     verdicts = [replace(each, findings=(*each.findings, *found[each.promise.number])) for each in quick]
     faults = () if schema is None else tuple(schema[1])
@@ -162,7 +162,7 @@ async def _query_all(conn: Connection, order: DeepOrder, found: dict[int, list[F
 
 
 async def _guarded(conn: Connection, ask: Callable[[], Any]) -> Any:
-    """What was asked, or what is damaged, in words."""
+    """Returns the result of the query, or a description of the damage."""
     try:
         async with conn.transaction():
             return await ask()
@@ -202,7 +202,7 @@ def _describe(broken: seals.Broken) -> str:
 
 
 def _all_readable(quick: Finding, content: check_content.Content) -> Finding:
-    """A file that neither look could read is named once."""
+    """Merges both findings, so that a file that neither check could read is named once."""
     return quick if not content.unreadable else readable(quick.looked_at, list(dict.fromkeys(content.unreadable)))
 
 

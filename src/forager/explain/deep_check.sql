@@ -1,7 +1,8 @@
--- What `forager check --deep` asks beyond `check.sql`, in the same form: how many rows are broken in all, and three examples in words.
+-- Queries of `forager check --deep` beyond `check.sql`, in the same form: the total number of broken rows, and three
+-- examples as text.
 
 -- name: deep_population
--- How many rows of each kind there are: what the others look at.
+-- Returns the number of rows of each kind, which the other statements check.
 SELECT (SELECT count(*) FROM products) AS products, (SELECT count(*) FROM product_prices) AS prices, (SELECT count(*) FROM indexed_pages) AS indexed_pages,
        (SELECT count(*) FROM pages WHERE fetched_at IS NOT NULL) AS read_pages, (SELECT count(*) FROM domains) AS domains,
        (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL) AS closed_tasks,
@@ -9,21 +10,22 @@ SELECT (SELECT count(*) FROM products) AS products, (SELECT count(*) FROM produc
        (SELECT count(*) FROM page_details) AS details;
 
 -- name: lease_versions
--- A domain that was visited has been leased, so its lease has a version above 0, and no offer has a later one.
+-- A domain that was visited has been leased, so its lease version is above 0, and no offer has a later version.
 SELECT count(*) OVER () AS broken, format('%s has lease version %s', d.name, d.version) AS example
 FROM domains d LEFT JOIN dispatched_domains o ON o.domain_id = d.id
 WHERE (d.version <= 0 AND d.last_crawled_at IS NOT NULL) OR o.version > d.version
 LIMIT 3;
 
 -- name: requests_on_record
--- A closed task that got a response has the moment of its request and the pace it was made under.
+-- A closed task that got a response has the time of its request and the delay in force.
 SELECT count(*) OVER () AS broken, format('task %s got %s and has no %s', t.id, t.status_code, CASE WHEN t.requested_at IS NULL THEN 'moment of its request' ELSE 'pace' END) AS example
 FROM crawl_tasks t
 WHERE t.outcome IS NOT NULL AND t.status_code IS NOT NULL AND (t.requested_at IS NULL OR t.pace_ms IS NULL)
 LIMIT 3;
 
 -- name: robots_on_record
--- A domain that was visited while a robots.txt of it was valid has a request for a robots.txt on record, as long as those are kept.
+-- A domain that was visited while one of its robots.txt copies was valid has a recorded robots.txt request, as long as
+-- those are kept.
 SELECT count(*) OVER () AS broken, format('%s had its robots.txt fetched %s, and no request for one is on record', d.name, o.fetched_at) AS example
 FROM domains d
 JOIN (SELECT r.domain_id, max(r.robots_fetched_at) AS fetched_at FROM origins r WHERE r.robots_status_code IS NOT NULL GROUP BY r.domain_id) o ON o.domain_id = d.id
@@ -40,14 +42,14 @@ WHERE t.depth > f.depth + CASE l.rels WHEN 'redirect' THEN 0 ELSE 1 END
 LIMIT 3;
 
 -- name: traps_on_record
--- Where links were left out because of a trap, a trap of that rule is on record, unless a domain was purged since.
+-- If links were excluded because of a trap, a trap with that rule is registered, unless a domain was purged since.
 SELECT count(*) OVER () AS broken, format('links were left out by %s, and no such trap is on record', x.rule) AS example
 FROM (SELECT DISTINCT substring(r.reason FROM 6) AS rule FROM run_drops r WHERE r.reason LIKE 'trap:%') x
 WHERE NOT EXISTS (SELECT FROM domain_traps t WHERE t.rule = x.rule) AND NOT EXISTS (SELECT FROM purges u WHERE u.what = 'domain')
 LIMIT 3;
 
 -- name: run_bytes
--- The bytes and times a run counts equal those of its closed tasks, where none of them left the history.
+-- The bytes and durations that a run counts equal those of its closed tasks, if none of them left the history.
 SELECT count(*) OVER () AS broken, format('run %s counts %s bytes for %s, its tasks have %s', o.run_id, o.bytes, o.outcome, coalesce(t.bytes, 0)) AS example
 FROM (SELECT r.run_id, r.outcome, sum(r.bytes) AS bytes FROM run_outcomes r GROUP BY r.run_id, r.outcome) o
 LEFT JOIN (SELECT c.run_id, c.outcome, sum(c.bytes) AS bytes FROM crawl_tasks c
@@ -56,7 +58,8 @@ WHERE o.bytes <> coalesce(t.bytes, 0) AND NOT EXISTS (SELECT FROM archived_rows 
 LIMIT 3;
 
 -- name: run_links
--- The links all runs saw are as many as were counted by the minute. Of a run that began before the first count some may be missing there.
+-- The number of links seen by all runs equals the sum of the counts per minute, which may lack some for a run that
+-- began before the first count.
 SELECT count(*) OVER () AS broken, b.example
 FROM (
     SELECT format('runs saw %s links, by the minute it were %s', r.links, s.links) AS example
@@ -73,7 +76,8 @@ FROM (
 LIMIT 3;
 
 -- name: run_pages
--- What a run took from a domain is no more than the tasks the domain ever had, those that left the history among them.
+-- The pages that a run took from a domain are no more than the tasks the domain ever had, including those that left the
+-- history.
 SELECT count(*) OVER () AS broken, format('%s counts %s pages for run %s, it has %s tasks in all', d.name, d.run_pages, d.run_id, coalesce(t.tasks, 0)) AS example
 FROM domains d
 LEFT JOIN (SELECT c.domain_id, sum(c.tasks) AS tasks
@@ -84,7 +88,7 @@ WHERE d.run_pages < 0 OR d.run_pages > coalesce(t.tasks, 0)
 LIMIT 3;
 
 -- name: depths_reached
--- A domain's deepest visited page is as deep as it says, and no deeper than a run goes.
+-- A domain's recorded depth equals the depth of its deepest visited page, and is within the limit of its runs.
 SELECT count(*) OVER () AS broken, format('%s says it was visited down to %s, the deepest page is at %s', d.name, d.depth_reached, p.depth) AS example
 FROM domains d
 JOIN (SELECT g.domain_id, max(g.depth) FILTER (WHERE g.status = 'fetched') AS depth, max(g.depth) AS deepest FROM pages g WHERE NOT g.is_image GROUP BY g.domain_id) p
@@ -93,14 +97,14 @@ WHERE d.depth_reached < p.depth OR d.depth_reached > GREATEST(p.deepest, (SELECT
 LIMIT 3;
 
 -- name: jobs_on_record
--- The timetable has every periodic job; it is written with the first crawl.
+-- The schedule contains every periodic job; it is written with the first crawl.
 SELECT count(*) OVER () AS broken, format('the job %s is missing', n.name) AS example
 FROM unnest($1::text[]) AS n (name)
 WHERE NOT EXISTS (SELECT FROM jobs u WHERE u.name = n.name) AND EXISTS (SELECT FROM runs WHERE ended_at IS NOT NULL OR kept_at IS NOT NULL)
 LIMIT 3;
 
 -- name: current_prices
--- What a product costs, and whether it can be had, is what the newest row of its history says.
+-- The price and availability of a product are those of the newest row of its history.
 SELECT count(*) OVER () AS broken,
        format('product %s costs %s %s, its history says %s %s', p.id, coalesce(p.price::text, 'nothing'), p.currency, coalesce(x.price::text, 'nothing'), x.currency) AS example
 FROM products p
@@ -110,7 +114,7 @@ WHERE x.id IS NULL OR (p.price, p.currency, p.availability) IS DISTINCT FROM (x.
 LIMIT 3;
 
 -- name: chained_prices
--- The history of a price begins with its first sight, and each change begins where the one before ended.
+-- The price history of a product starts when it is first seen, and each change starts where the previous one ended.
 SELECT count(*) OVER () AS broken, format('row %s of product %s was preceded by %s, it says %s', h.id, h.product_id, coalesce(h.before::text, 'nothing'), coalesce(h.old_price::text, 'nothing')) AS example
 FROM (SELECT x.id, x.product_id, x.is_first, x.old_price, lag(x.price) OVER w AS before, row_number() OVER w AS number,
              (lag(x.price) OVER w, lag(x.currency) OVER w, lag(x.availability) OVER w) IS DISTINCT FROM (x.old_price, x.old_currency, x.old_availability) AS is_other
@@ -126,7 +130,7 @@ WHERE p.id IS NULL OR r.url_hash <> substring(sha256(convert_to(r.url, 'UTF8')) 
 LIMIT 3;
 
 -- name: indexed_pages
--- Every page that was read before the index's mark, and has words, can be found.
+-- Every page that was read before the index's mark, and has words, is in the index.
 SELECT count(*) OVER () AS broken, format('page %s cannot be found: %s', p.id, p.url) AS example
 FROM pages p
 JOIN search_marks m ON m.name = 'pages' AND (p.fetched_at, p.id) <= (m.read_at, m.page_id)
@@ -135,7 +139,7 @@ WHERE p.fetched_at IS NOT NULL AND p.keywords_tsv IS NOT NULL AND i.page_id IS N
 LIMIT 3;
 
 -- name: indexed_products
--- Every product of a page that can be found can be found, too.
+-- Every product of an indexed page is in the index too.
 SELECT count(*) OVER () AS broken, format('product %s cannot be found: %s', r.id, r.product_name) AS example
 FROM products r JOIN indexed_pages i ON i.page_id = r.page_id
 LEFT JOIN indexed_products x ON x.product_id = r.id
@@ -145,7 +149,7 @@ WHERE x.product_id IS NULL AND NOT r.is_listed
 LIMIT 3;
 
 -- name: indexed_signals
--- What is known of a page's content is what it was when the page was read.
+-- The stored content signals of a page are those of when the page was read.
 SELECT count(*) OVER () AS broken, format('page %s is not what was read: %s', p.id, p.url) AS example
 FROM pages p
 JOIN search_marks m ON m.name = 'pages' AND (p.fetched_at, p.id) <= (m.read_at, m.page_id)
@@ -155,7 +159,7 @@ WHERE p.status = 'fetched' AND (i.content_hash IS DISTINCT FROM p.content_hash
 LIMIT 3;
 
 -- name: details_of_pages
--- What is kept of a page's headline, site, dates and structured data is what was written when the page was read.
+-- The stored headline, site, dates and structured data of a page are those written when the page was read.
 SELECT count(*) OVER () AS broken, format('page %s: %s', p.id, p.url) AS example
 FROM page_details d JOIN pages p ON p.id = d.page_id
 WHERE d.content_hash <> substring(sha256(convert_to(concat_ws(E'\x1f', COALESCE(d.headline, ''), COALESCE(d.site_name, ''), COALESCE(d.section, ''),

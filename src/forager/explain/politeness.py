@@ -1,8 +1,9 @@
-"""`forager audit politeness`: was every request polite? Proved from the history; asks nobody, changes nothing.
+"""`forager audit politeness`: proves from the history that every request was polite; makes no requests, changes
+nothing.
 
-Pace: of any two requests to a domain, the later one left no earlier than the pace allowed that was in force for the
-earlier one. Robots: no visit was made that the robots.txt which was valid at that moment forbids; only the newest copy
-of each origin is stored, so visits before it was fetched cannot be judged. What has no evidence is counted apart.
+Delay: of any two requests to a domain, the later one was sent no earlier than the delay in force for the earlier one
+allowed. Robots: no visit was made that the robots.txt valid at that moment forbids; only the newest copy of each origin
+is stored, so visits before it was fetched cannot be judged. Requests without evidence are counted separately.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from forager.robots import rules as robots
 SQL = statements.load("forager.explain", "politeness.sql")
 
 CLOCK_TOLERANCE_MS = 20.0
-"""A worker tells the database's time from its own clock, which it compares at every heartbeat."""
+"""Tolerance: a worker derives the database's time from its own clock, which it compares at every heartbeat."""
 MOST_SHOWN = 20
 COPIES_AT_ONCE = 50
 """A robots.txt has up to 500 KB; more copies at once would not be faster."""
@@ -28,19 +29,19 @@ PREFETCH_ROWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class DelayGroup:
-    """All requests after which the same distance had to be kept. 0: unpaced hosts; None: nobody wrote it down."""
+    """All requests after which the same delay had to be kept. 0: unpaced hosts; None: not recorded."""
 
     pace_ms: int | None
     requests: int
     gaps: int
-    """Requests that another one followed."""
+    """Requests that were followed by another one."""
     smallest_gap_ms: float | None
     too_early: int
 
 
 @dataclass(frozen=True, slots=True)
 class EarlyRequest:
-    """A request that came too early. A task is None where the request was for robots.txt."""
+    """A request that came too early. The task is None if the request was for robots.txt."""
 
     domain: str
     task_id: int | None
@@ -99,7 +100,7 @@ class Audit:
     pace: DelayAudit
     robots: RobotsAudit
     unpaced_domains: tuple[tuple[str, int], ...]
-    """Name and requests of the busiest few."""
+    """Name and number of requests of the busiest few."""
     unpaced_count: int
 
     @property
@@ -110,7 +111,7 @@ class Audit:
 async def audit_politeness(
     connection: Connection, *, agent: str, domain: str | None = None, since: datetime | None = None
 ) -> Audit:
-    """The whole history, or that of one domain, or of some time. Needs an open transaction, as every cursor does."""
+    """Audits the whole history, one domain, or a period. Needs an open transaction, because it uses cursors."""
     name = await known_name(connection, domain)
     domain_id = (await domains.find_domains(connection, [name]))[name] if name else None
     pace = await audit_delays(connection, domain_id, since)
@@ -126,7 +127,7 @@ async def audit_politeness(
 async def audit_delays(
     connection: Connection, domain_id: int | None = None, since: datetime | None = None
 ) -> DelayAudit:
-    """One pass over all requests; a second one only to name those that came too early."""
+    """Audits delays in one pass over all requests; a second pass only names those that came too early."""
     rows = await connection.fetch(SQL["pace"], domain_id, since, CLOCK_TOLERANCE_MS)
     classes = tuple(
         DelayGroup(row["pace_ms"], row["requests"], row["gaps"], row["smallest_gap_ms"], row["too_early"])
@@ -142,7 +143,8 @@ async def audit_delays(
 async def audit_robots(
     connection: Connection, agent: str, domain_id: int | None = None, since: datetime | None = None
 ) -> RobotsAudit:
-    """Streamed: some origins at a time, their visits through a cursor; memory stays the same for any history."""
+    """Audits robots.txt as a stream: some origins at a time, their visits through a cursor; memory use is constant for
+    any history."""
     origins = visits = forbidden = 0
     examples: list[ForbiddenVisit] = []
     cursor = await connection.cursor(SQL["robots_copies"], domain_id, since)
@@ -162,13 +164,13 @@ async def audit_robots(
 
 
 def tell(early: EarlyRequest) -> str:
-    """One request that came too early, in words."""
+    """Describes one request that came too early."""
     ours, before = ("robots.txt" if task is None else f"task {task}" for task in (early.task_id, early.task_before))
     return f"{early.domain}: {ours} left {early.gap_ms:.0f} ms after {before}, the pace was {early.pace_ms} ms"
 
 
 def _classify(copy: Any, rules: robots.Rules, url: str) -> tuple[str, int | None] | None:
-    """The rule that forbids the visit and its line; None where it was allowed."""
+    """Returns the rule that forbids the visit and its line; None if the visit was allowed."""
     if copy["robots_error"]:
         return f"robots.txt could not be had: {copy['robots_error']}", None
     verdict = rules.verdict(url)

@@ -1,8 +1,8 @@
--- Politeness, proved from the history. Every request is on record with the pace that was in force when it left: visits and their
--- quick tries in crawl_tasks, robots.txt in robots_requests. Read only.
+-- Proves politeness from the history. Every request is recorded with the delay in force when it was sent: visits and
+-- their quick retries in crawl_tasks, robots.txt in robots_requests. Read only.
 
 -- name: pace
--- No request came earlier than the pace in force allowed, by as much as clocks are allowed to differ.
+-- No request came earlier than the delay in force allowed, within the tolerance for clock differences.
 WITH requests AS (
     SELECT t.domain_id, t.requested_at AS at, t.pace_ms
     FROM crawl_tasks t
@@ -28,7 +28,7 @@ GROUP BY g.pace_ms
 ORDER BY g.pace_ms;
 
 -- name: too_early
--- The requests that came too early, oldest first, each with the one before it.
+-- Returns the requests that came too early, oldest first, each with the one before it.
 WITH requests AS (
     SELECT t.domain_id, t.requested_at AS at, t.pace_ms, t.id AS task_id
     FROM crawl_tasks t
@@ -56,7 +56,7 @@ ORDER BY g.requested_at, g.domain_id
 LIMIT $4;
 
 -- name: unpaced_domains
--- Domains that were asked without pace, those with most requests first: an operator said that they may be.
+-- Returns the domains that were requested without delay, as an operator allowed, those with most requests first.
 SELECT d.name AS domain, sum(u.requests)::bigint AS requests, count(*) OVER () AS domains
 FROM (SELECT t.domain_id, 1 + COALESCE(cardinality(t.earlier_requests), 0) AS requests FROM crawl_tasks t
       WHERE t.pace_ms = 0 AND ($2::timestamptz IS NULL OR t.requested_at >= $2)
@@ -70,7 +70,7 @@ ORDER BY 2 DESC, 1
 LIMIT $3;
 
 -- name: robots_copies
--- Every stored robots.txt that may forbid something; one that could not be had forbids everything.
+-- Returns every stored robots.txt that may forbid something; one that could not be fetched forbids everything.
 SELECT o.domain_id, o.origin, o.robots_txt, o.robots_error, o.robots_fetched_at, o.robots_expires_at
 FROM origins o
 WHERE (o.robots_txt IS NOT NULL OR o.robots_error IS NOT NULL)
@@ -78,7 +78,7 @@ WHERE (o.robots_txt IS NOT NULL OR o.robots_error IS NOT NULL)
 ORDER BY o.domain_id, o.origin;
 
 -- name: visits_under_copies
--- Visits to these origins while their copies were valid; `copy` is the place of the copy in the lists.
+-- Returns visits to these origins while their copies were valid; `copy` is the index of the copy in the lists.
 SELECT c.copy - 1 AS copy, t.id AS task_id, p.url, t.requested_at
 FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::timestamptz[])
      WITH ORDINALITY AS c (domain_id, origin, fetched_at, expires_at, copy)

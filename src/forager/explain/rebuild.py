@@ -1,7 +1,8 @@
-"""Repair: counters made anew from what they count, and names spelled twice made one. Both may be run again and again.
+"""Repair: rebuilds counters from the rows they count, and merges domains whose names are spelled differently. Both are
+idempotent.
 
-A rebuild goes through the domains in batches, each in a transaction of its own, and leaves leased domains to their
-workers, so it does not fight a running crawl. A merge moves rows between domains and wants to be alone.
+A rebuild processes domains in batches, each in a separate transaction, and leaves leased domains to their workers, so
+it does not conflict with a running crawl. A merge moves rows between domains and must run alone.
 """
 
 from collections import defaultdict
@@ -32,22 +33,22 @@ NAMES_AT_ONCE = 10_000
 class RebuildResult:
     domains: int = 0
     skipped: int = 0
-    """Leased, or being changed by somebody just then."""
+    """Domains that are leased, or were being changed by another process."""
     mended: list[CorrectedValue] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
     name: str
-    """The one spelling."""
+    """The canonical spelling."""
     names: tuple[str, ...]
-    """All the spellings there were, the eldest first."""
+    """All spellings that were found, the oldest first."""
     pages_moved: int = 0
     pages_twice: int = 0
 
 
 async def rebuild(pool: Pool, *, by: str, refresh_every_s: float | None, refused_rest_s: float) -> RebuildResult:
-    """Every counter from pages and tasks; a state only where it cannot be true."""
+    """Rebuilds every counter from pages and tasks; changes a state only if it cannot be correct."""
     done = RebuildResult()
     after_id = 0
     while True:
@@ -69,7 +70,7 @@ async def rebuild(pool: Pool, *, by: str, refresh_every_s: float | None, refused
 async def merge(
     pool: Pool, *, by: str, dead_after_s: float, refresh_every_s: float | None, refused_rest_s: float, is_trial: bool
 ) -> list[Merged]:
-    """Domains whose names are the same name become one, misspelled ones are renamed. A trial only says which."""
+    """Merges domains whose names are equivalent and renames misspelled ones. A dry run only lists them."""
     async with pool.acquire() as conn:
         groups = await find_bad_names(conn)
         if is_trial or not groups:
@@ -89,7 +90,7 @@ async def merge(
 
 
 async def find_bad_names(conn: Connection) -> dict[str, list[str]]:
-    """Right name → all names in use that mean it, where they are not just that one."""
+    """Returns canonical name → all names in use that mean it, unless that is the only one."""
     wrong: defaultdict[str, list[str]] = defaultdict(list)
     after_id = 0
     while batch := await repair.name_domains(conn, after_id, NAMES_AT_ONCE):
@@ -103,7 +104,8 @@ async def find_bad_names(conn: Connection) -> dict[str, list[str]]:
 
 
 def normalize_name(name: str, base_url: str) -> str:
-    """The canonical name; its scheme tells which port needs no mention. What is no name at all stays as it is."""
+    """Returns the canonical name; the scheme determines which port is omitted. An invalid name is returned
+    unchanged."""
     try:
         return domain_of(normalize(f"{_scheme(base_url)}://{name}"))
     except BadUrlError:

@@ -1,8 +1,7 @@
-"""`forager repair`: a plan from what a deep check found, and what carries it out, step by step and audited.
+"""`forager repair`: builds a plan from the findings of a deep check and carries it out, step by step and audited.
 
-What can be made from other rows is made again, what the site still has is visited again, and what only a backup has is
-named. Each step is a transaction of its own, may be done twice, and leaves domains that a worker holds to that worker
-where it counts again.
+What can be derived from other rows is rebuilt, what the site still has is visited again, and what only a backup has is
+named. Each step is a separate transaction and idempotent; steps that recount leave leased domains to their workers.
 """
 
 import asyncio
@@ -36,7 +35,7 @@ AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is done about one finding."""
+    """The repair of one finding."""
 
     finding: Finding
     kind: Kind
@@ -46,18 +45,18 @@ class Step:
 
 @dataclass(slots=True)
 class StepResult:
-    """What came of a step."""
+    """The result of a step."""
 
     step: Step
     changed: int = 0
     visits: int = 0
-    """Ordered."""
+    """Pages scheduled for a visit."""
     trouble: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RepairOrder:
-    """What a repair is told."""
+    """Parameters of a repair."""
 
     by: str
     refresh_every_s: float | None
@@ -73,11 +72,12 @@ class _Work:
     order: RepairOrder
     mended: StepResult
     pages: list[int] = field(default_factory=list)
-    """Pages that are to be visited again."""
+    """Pages to visit again."""
 
 
 def plan(deep: Deep) -> list[Step]:
-    """A step for every finding, in the order they are done: the schema first, as others lean on its guards."""
+    """Returns a step for every finding, in execution order: the schema first, as other steps depend on its
+    constraints."""
     broken = [finding for verdict in deep.verdicts for finding in verdict.findings if finding.broken]
     steps = [_step(finding) for finding in broken]
     return sorted(steps, key=lambda step: (step.kind is Kind.BACKUP, "schema" not in step.actions))
@@ -85,14 +85,14 @@ def plan(deep: Deep) -> list[Step]:
 
 def _step(finding: Finding) -> Step:
     known = REPAIRS[finding.name]
-    if finding.repair and finding.repair != known.sentence:  # the files of the database are damaged
+    if finding.repair and finding.repair != known.sentence:  # the files of the database itself are damaged
         return Step(finding, Kind.BACKUP, finding.repair, ())
     return Step(finding, known.kind, known.sentence, known.actions)
 
 
 async def run_repair(pool: Pool, deep: Deep, order: RepairOrder) -> list[StepResult]:
-    """Every step of the plan; one that fails says why, and the others go on. Parts of the schema that rows stand
-    against, such as a unique index, are tried again when the rows were put right."""
+    """Runs every step of the plan; one that fails reports why, and the others still run. Parts of the schema that
+    existing rows violate, such as a unique index, are retried after the rows were repaired."""
     left = [fault for fault in deep.faults if not await _make(pool, fault)]
     done: list[StepResult] = []
     for step in plan(deep):
@@ -152,7 +152,7 @@ async def _run(conn: Connection, statement: str, *arguments: Any) -> int:
 
 
 async def _schema(work: _Work) -> int:
-    """Was done before the first step."""
+    """Does nothing: the schema was repaired before the first step."""
     return len(work.deep.faults)
 
 
@@ -165,8 +165,8 @@ async def _rebuild(work: _Work) -> int:
 
 
 async def _revisit_bodies(work: _Work) -> int:
-    """Files that are damaged are deleted, so that the visit stores them again: those that still are, when they are
-    looked at once more, and never one that was stored since the check began."""
+    """Deletes damaged files, so that the visit stores them again. Deletes only those that are still damaged when they
+    are checked again, and never one that was stored since the check began."""
     refs, images = await _verify_content(work)
     names = [ref.split(":")[1] for ref in refs if ref.startswith("snapshot:")]
     async with work.pool.acquire() as conn, conn.transaction():
@@ -241,7 +241,7 @@ async def _index_missing(work: _Work) -> int:
 
 
 async def _order_visits(work: _Work) -> int:
-    """Pages that lost something are visited again, so many at a time."""
+    """Schedules visits of pages that lost something, in batches."""
     ordered = 0
     for start in range(0, len(work.pages), AT_ONCE):
         async with work.pool.acquire() as conn, conn.transaction():

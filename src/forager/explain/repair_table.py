@@ -1,8 +1,8 @@
-"""What puts right each kind of damage that a check finds: a table. What does it is in `mend.py`.
+"""Maps each kind of damage that a check finds to its repair. The repairs are implemented in `repair.py`.
 
-recompute   what can be made from other rows is made again
-revisit     what the site still has is fetched again
-backup      what nobody else has comes from a backup
+recompute   rebuilds what can be derived from other rows
+revisit     fetches again what the site still has
+backup      needs a backup, as there is no other source
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Repair:
     kind: Kind
     sentence: str
     actions: tuple[str, ...] = ()
-    """Names of statements of `mend.sql`, or of functions of `mend.py`, in their order."""
+    """Names of statements in `repair.sql`, or of functions in `repair.py`, in execution order."""
 
 
 FROM_BACKUP = (
@@ -155,4 +155,4 @@ REPAIRS: dict[str, Repair] = {
     "indexed_signals": _revisit("marks the page as not known", "revisit_signals"),
     "details_of_pages": _revisit("removes what was not read so", "revisit_details"),
 }
-"""Name of a check → what puts right what it finds."""
+"""Name of a check → how to repair what it finds."""

@@ -1,4 +1,4 @@
-"""A check, or a repair, from Settings: what `forager check`, `forager repair` and the API call."""
+"""Runs a check or a repair from Settings, for `forager check`, `forager repair` and the API."""
 
 from forager.config.settings import Settings
 from forager.db.types import Pool
@@ -17,7 +17,7 @@ JOBS = tuple(sorted({job.name for job in ALL_JOBS} - SOMETIMES))
 
 
 async def look(pool: Pool, settings: Settings, *, deep: bool = False) -> list[PromiseResult]:
-    """All promises, in one snapshot; with `deep` also what only reading everything can tell."""
+    """Checks all promises in one snapshot; with `deep` also what only reading everything can prove."""
     if deep:
         return (await run_deep_check(pool, settings)).verdicts
     async with pool.acquire() as conn, conn.transaction(isolation="repeatable_read", readonly=True):
@@ -25,7 +25,7 @@ async def look(pool: Pool, settings: Settings, *, deep: bool = False) -> list[Pr
 
 
 async def run_deep_check(pool: Pool, settings: Settings) -> Deep:
-    """A deep check, with what a repair needs of it."""
+    """Runs a deep check and returns what a repair needs."""
     order = DeepOrder(
         get_location(settings),
         cold_folder(settings),
@@ -37,7 +37,7 @@ async def run_deep_check(pool: Pool, settings: Settings) -> Deep:
 
 
 async def repair_database(pool: Pool, settings: Settings, found: Deep, *, by: str) -> list[StepResult]:
-    """Carries out the plan for what a deep check found."""
+    """Carries out the repair plan for the findings of a deep check."""
     refresh_s = settings.refresh.interval if settings.refresh.enabled else None
     order = RepairOrder(by, refresh_s, settings.cooldown.forbidden, get_location(settings), JOBS)
     return await run_repair(pool, found, order)

@@ -1,6 +1,7 @@
-"""`forager why`: is this page or domain fetched now, when will it be, or why not? Gate by gate, from one snapshot.
+"""`forager why`: explains whether a page or domain is fetched now, when it will be, or why not. Lists each gate, from
+one snapshot.
 
-Uses what the crawl uses: `claim_conditions` in the database, the scope of the run, the rules of robots.txt, the address
+Uses the crawl's own logic: `claim_conditions` in the database, the scope of the run, the robots.txt rules, the address
 guard. Changes nothing.
 """
 
@@ -32,7 +33,7 @@ NO_PATTERNS = (None, None, None)
 class ExplainResult:
     asked: str
     url: str | None
-    """Normalised; None when a domain was asked for."""
+    """The normalised URL; None if the query was for a domain."""
     domain: str
     asked_at: datetime
     page_checks: tuple[Gate, ...]
@@ -41,14 +42,14 @@ class ExplainResult:
 
 
 class ParsedTarget(NamedTuple):
-    """What a person may have meant, most likely first: with a scheme there is one reading, without there are two."""
+    """Possible meanings of the query, most likely first: one with a scheme, two without."""
 
     urls: tuple[str, ...]
     is_page: bool
 
 
 async def explain(connection: Connection, text: str, manners: FetchPolicy) -> ExplainResult:
-    """The caller opens the one read-only snapshot that makes the answer whole."""
+    """Explains a URL or domain. The caller opens the one read-only snapshot that makes the result consistent."""
     asked = parse_query(text)
     domain, url = await _find(connection, asked, manners)
     name = domain_of(url)
@@ -68,7 +69,7 @@ async def explain(connection: Connection, text: str, manners: FetchPolicy) -> Ex
 
 
 def parse_query(text: str) -> ParsedTarget:
-    """A URL, or the name of a domain, with or without scheme. Refuses what is neither."""
+    """Parses a URL or the name of a domain, with or without scheme. Rejects anything else."""
     word = text.strip()
     if "://" not in word and "@" in word:
         raise UsageError(
@@ -84,7 +85,7 @@ def parse_query(text: str) -> ParsedTarget:
 
 
 async def _find(connection: Connection, asked: ParsedTarget, manners: FetchPolicy) -> tuple[DomainSnapshot | None, str]:
-    """The reading whose page is known, else the one whose domain is, else the first."""
+    """Returns the meaning whose page is known, else the one whose domain is known, else the first."""
     found: list[tuple[DomainSnapshot, str]] = []
     for url in asked.urls:
         domain = await _read_domain(connection, domain_of(url), manners)

@@ -1,7 +1,9 @@
--- What `forager why` is made from. Read only. The gates of a domain are those the claim itself asks: claim_conditions().
+-- Queries of `forager why`. Read only. The gates of a domain are those that the claim itself checks:
+-- claim_conditions().
 
 -- name: domain
--- One domain with its run, its holder, the terms of its score, and how many domains of its run are claimed before it (1,000 at most).
+-- Returns one domain with its run, its lease holder, the terms of its score, and how many domains of its run are
+-- claimed before it (1,000 at most).
 SELECT d.id, d.name, d.base_url, d.source, d.status::text AS status, d.block_reason, d.block_reason_code, d.blocked_returns, d.is_active,
        d.claimed_by, d.claim_expires_at, d.frontier_size, d.pages_discovered, d.consecutive_error_count, d.error_streak_code,
        d.run_id, d.run_pages, d.max_pages_per_run, d.round, d.priority_score, d.ready_at, d.next_crawl_after, d.next_allowed_at,
@@ -43,7 +45,7 @@ CROSS JOIN LATERAL (
 WHERE d.name = $1;
 
 -- name: gates
--- The gates of a domain under the limit of its run, as the claim asks them.
+-- Returns the gates of a domain under the limit of its run, as the claim checks them.
 SELECT g.gate, g.is_open, g.opens_at
 FROM domains d
 LEFT JOIN runs r ON r.id = d.run_id
@@ -51,7 +53,7 @@ CROSS JOIN LATERAL claim_conditions(d, r.max_pages_per_domain) g
 WHERE d.id = $1;
 
 -- name: frontier
--- What is left of a domain in reach of its run: pages never visited, tasks by when they are due.
+-- Returns what is left of a domain in scope of its run: pages never visited, tasks by due time.
 SELECT (SELECT count(*) FROM pages p
         WHERE p.domain_id = $1 AND p.status = 'discovered'
           AND p.depth <= $2 AND (p.is_image OR ($3::text[] IS NULL OR p.url LIKE ANY ($3)) AND ($4::text[] IS NULL OR p.url LIKE ANY ($4)))
@@ -67,7 +69,7 @@ FROM (SELECT count(*) FILTER (WHERE c.locked_at IS NULL AND c.status = 'pending'
         AND ($5::text[] IS NULL OR p.url NOT LIKE ALL ($5))) t;
 
 -- name: page
--- One page with its open task, why that is paused, and its latest closed one.
+-- Returns one page with its open task, why that is paused, and its latest closed task.
 SELECT p.id, p.url, p.status::text AS status, p.depth, p.priority, p.is_seed, p.fetched_at, p.revisit_every_s, p.comparisons, p.changes,
        p.watched_s, p.trap_id, o.id AS task_id, o.status::text AS task_status, o.scheduled_for, o.locked_by, o.locked_at, o.retry_count,
        o.is_waiting, o.depends_on, b.status::text AS depends_on_status, k.ordered_at, k.ordered_by, k.reason AS order_reason,
@@ -85,8 +87,8 @@ LEFT JOIN LATERAL (
 WHERE p.domain_id = $1 AND p.url_hash = $2;
 
 -- name: place
--- How many visits of its domain come before a page's, in the order of the claim: those under way, tasks due by then, and for a page that
--- has no task yet the better discovered ones.
+-- Returns how many visits of its domain come before a page's, in claim order: those in progress, tasks due by then, and
+-- for a page without a task the discovered pages that rank higher.
 SELECT (SELECT count(*) FROM crawl_tasks t
         WHERE t.domain_id = p.domain_id AND t.outcome IS NULL AND t.locked_at IS NOT NULL AND t.page_id <> p.id) AS under_way,
        (SELECT count(*) FROM crawl_tasks t JOIN pages q ON q.id = t.page_id
@@ -104,29 +106,29 @@ LEFT JOIN crawl_tasks o ON o.domain_id = p.domain_id AND o.page_id = p.id AND o.
 WHERE p.id = $1;
 
 -- name: robots
--- The stored robots.txt of each origin of a domain.
+-- Returns the stored robots.txt of each origin of a domain.
 SELECT o.origin, o.robots_txt, o.robots_error, o.robots_status_code, o.robots_fetched_at, o.robots_expires_at, o.robots_expires_at > now() AS is_valid
 FROM origins o
 WHERE o.domain_id = $1;
 
 -- name: traps
--- The traps of a domain that were found.
+-- Returns the traps found in a domain.
 SELECT t.id, t.rule, t.template, t.released_at IS NOT NULL AS is_released FROM domain_traps t WHERE t.domain_id = $1 AND t.found_at IS NOT NULL ORDER BY t.id;
 
 -- name: cut_pages
--- Pages of a domain that had more links than were taken.
+-- Returns pages of a domain that had more links than were taken.
 SELECT p.url, p.links_count FROM pages p WHERE p.domain_id = $1 AND 'links_cut' = ANY (p.flags) ORDER BY p.id LIMIT 3;
 
 -- name: crowd
--- The trap that keeps further names below a registrable domain unknown, and the domain it is written down with.
+-- Returns the trap that keeps further subdomains of a registrable domain unknown, and the domain it is recorded with.
 SELECT t.id, t.rule, t.template, d.name AS domain
 FROM domain_traps t JOIN domains d ON d.id = t.domain_id
 WHERE d.parent_domain = $1 AND t.rule = $2 AND t.released_at IS NULL;
 
 -- name: after_window
--- The moment itself, or the end of the maintenance window it falls into.
+-- Returns the given time, or the end of the maintenance window it falls into.
 SELECT COALESCE(window_end($1::timestamptz, $2::time, $3::time), $1::timestamptz);
 
 -- name: clock
--- The database's time.
+-- Returns the database's time.
 SELECT now();

@@ -1,5 +1,5 @@
-"""The checks of a domain, in words. Whether the claim would take it, `claim_conditions` in the database decides; it is
-never worked out again here; added are the run, the delay, the breaker, the failure streak and the priority.
+"""The gates of a domain, with their texts. `claim_conditions` in the database decides whether the claim would take the
+domain; this module never recomputes that. It adds the run, the delay, the breaker, the failure streak and the priority.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,19 +32,19 @@ from forager.runs.models import RunSpec
 
 MOST_BEFORE = 1000
 SOON_GIVEN_UP = frozenset({DomainFailure.UNREACHABLE, DomainFailure.RATE_LIMITED})
-"""Troubles for which a few in a row are enough."""
+"""Failures of which a few in a row suffice."""
 
 
 @dataclass(frozen=True, slots=True)
 class DomainSnapshot:
-    """What the database says of one domain, in one snapshot."""
+    """The database rows of one domain, from one snapshot."""
 
     row: Row
     gates: Mapping[str, tuple[bool, datetime | None]]
     frontier: Any
     origins: Sequence[Any]
     spec: RunSpec | None
-    """The order of the run that works on it."""
+    """The specification of the run that works on it."""
 
     @property
     def now(self) -> datetime:
@@ -53,7 +53,7 @@ class DomainSnapshot:
 
     @property
     def pages_left(self) -> int | None:
-        """Of the limits of its run; None where there is none."""
+        """Returns the pages left within the limits of its run; None if there is no limit."""
         row = self.row
         limits = [limit for limit in (row["max_pages_per_run"], row["max_pages_per_domain"]) if limit is not None]
         left = [limit - row["run_pages"] for limit in limits]
@@ -62,12 +62,13 @@ class DomainSnapshot:
 
     @property
     def allow_networks(self) -> tuple[str, ...]:
-        """What may be dialled for it besides public addresses: what was allowed for it and for its run."""
+        """Returns the networks that may be dialled besides public addresses: those allowed for the domain and for its
+        run."""
         return (*(self.row["allow_networks"] or ()), *(self.spec.allow_networks if self.spec else ()))
 
     @property
     def is_held(self) -> bool:
-        """By a worker that lives."""
+        """Returns whether a live worker holds it."""
         return bool(self.row["is_held"])
 
 
@@ -93,7 +94,7 @@ def list_checks(facts: DomainSnapshot, manners: FetchPolicy) -> tuple[Gate, ...]
 
 
 def predict(gates: Sequence[Gate], facts: DomainSnapshot) -> Prediction:
-    """What all gates together mean for the domain's next visit."""
+    """Returns what all gates together mean for the domain's next visit."""
     by_name = {gate.name: gate for gate in gates}
     if facts.is_held and by_name["switch"].is_open:
         if pause := by_name.get("pause"):
@@ -103,7 +104,7 @@ def predict(gates: Sequence[Gate], facts: DomainSnapshot) -> Prediction:
         )
     state = by_name["state"]
     if state.is_closed and not state.is_permanent:
-        # Who returns it to pending gives it something to do.
+        # The action that returns it to pending also adds work.
         gates = [gate for gate in gates if gate.name != "frontier"]
     opens_at = latest_opening(gates, facts.now)
     if stuck := next((gate for gate in gates if gate.is_permanent), None):
@@ -189,7 +190,7 @@ def _lease(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
         holder += f" (pid {row['pid']} on {row['host'].partition('/')[0]})"
     if facts.is_held:
         return Gate("lease", False, f"{holder} holds it", expires_at)
-    # Whoever looks next takes it from a worker that died, or that has been silent for too long.
+    # The next worker that checks takes it over from a worker that died, or that has been silent for too long.
     silent_at = after(row["heartbeat_at"], manners.dead_after_s) if row["heartbeat_at"] else facts.now
     return Gate("lease", False, f"{holder} held it and is gone", min(at for at in (expires_at, silent_at) if at))
 
@@ -232,7 +233,7 @@ def _run(facts: DomainSnapshot) -> Gate:
 
 
 def _label(facts: DomainSnapshot) -> tuple[Gate, ...]:
-    """Only of a domain that not every worker may claim."""
+    """Returns a gate only for a domain that not every worker may claim."""
     row = facts.row
     label = row["worker_label"]
     if not label:
@@ -245,21 +246,21 @@ def _label(facts: DomainSnapshot) -> tuple[Gate, ...]:
 
 
 def _pause(facts: DomainSnapshot) -> tuple[Gate, ...]:
-    """Only where the worker that holds it, or one of its run, is paused for a fault of our own. It resumes by itself
-    when the fault is gone, so the gate has no known moment and needs no remedy."""
+    """Returns a gate only if the worker that holds the domain, or one of its run, is paused for a fault of our own. The
+    worker resumes by itself when the fault is gone, so the gate has no known end and needs no remedy."""
     row = facts.row
     if row["pause_reason"] is None:
         return ()
     is_spared = row["content_policy"] == "signals" and row["images_policy"] != "download"
     if row["pause_reason"] == PauseReason.STORE_UNAVAILABLE and is_spared:
-        return ()  # it stores nothing, so it goes on
+        return ()  # it stores nothing, so it is not paused
     since, says = format_time(row["paused_since"], facts.now), describe_pause(row["pause_reason"], row["pause_detail"])
     sentence = f"worker {row['paused_worker']} is paused since {since}: {says}; it resumes by itself"
     return (Gate("pause", False, sentence, facts.now),)
 
 
 def resolve_delay(facts: DomainSnapshot, manners: FetchPolicy) -> tuple[float, str]:
-    """Seconds between two requests, and who wants it so; as a worker would find it."""
+    """Returns the seconds between two requests, and what sets them; computed as a worker does."""
     row = facts.row
     if has_no_delay(row["name"], manners.unpaced_hosts):
         return 0.0, "an unpaced host"
@@ -298,7 +299,7 @@ def _check_delay(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
 
 
 def _breaker(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
-    """The short pause after failed requests."""
+    """Returns the gate for the short pause after failed requests."""
     row = facts.row
     failures = f"{things(row['breaker_failures'], 'failed request')} in a row"
     match row["breaker_state"]:
@@ -316,7 +317,7 @@ def _breaker(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
 
 
 def _proxies(facts: DomainSnapshot) -> tuple[Gate, ...]:
-    """Only of a domain that has a pool."""
+    """Returns a gate only for a domain that has a proxy pool."""
     row = facts.row
     if not row["proxies"]:
         return ()
@@ -328,7 +329,7 @@ def _proxies(facts: DomainSnapshot) -> tuple[Gate, ...]:
 
 
 def _check_failures(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
-    """Pages that failed in one way, one after the other: towards a rest of days."""
+    """Returns the gate for pages that failed in one way in a row, which leads to a cooldown of days."""
     row = facts.row
     count, code = row["consecutive_error_count"], row["error_streak_code"]
     if not count:

@@ -1,4 +1,5 @@
-"""The gates of a page, in words: known, in reach of its run, allowed by robots.txt and by the guard, and its turn."""
+"""The gates of a page, with their texts: known, in scope of its run, allowed by robots.txt and the address guard, and
+due."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,24 +37,24 @@ FINAL = ("address", "robots")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 LONGEST_MESSAGE = 200
 ADAPTIVE_EVERY_S = 86_400.0
-"""What an adaptive domain begins with where no frequency is set; the claim knows the same number."""
+"""Initial interval of an adaptive domain without a set frequency; the claim uses the same number."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageSnapshot:
-    """What is known of one URL. `row` is None where it is no page we know."""
+    """What is known about one URL. `row` is None if it is not a known page."""
 
     url: str
     domain: str
     row: Row | None
     under_way: int = 0
-    """Visits of its domain that a worker has taken already."""
+    """Number of visits of its domain that a worker has already claimed."""
     before: int = 0
-    """Other visits of its domain that come first."""
+    """Number of other visits of its domain that come first."""
     traps: Sequence[Any] = ()
-    """Those of its domain that were found; of an unknown domain, the one that keeps it unknown."""
+    """Traps found in its domain; for an unknown domain, the trap that keeps it unknown."""
     cut: Sequence[Any] = ()
-    """Of an unknown URL: pages of its domain whose links were not all taken."""
+    """For an unknown URL: pages of its domain whose links were not all taken."""
 
 
 def list_checks(page: PageSnapshot, domain: DomainSnapshot | None, manners: FetchPolicy) -> tuple[Gate, ...]:
@@ -64,7 +65,7 @@ def list_checks(page: PageSnapshot, domain: DomainSnapshot | None, manners: Fetc
 
 
 def find_blocking(gates: Sequence[Gate]) -> Gate | None:
-    """What nobody can change by asking again comes first."""
+    """Returns the blocking gate; one that a further request cannot change comes first."""
     ordered = sorted(gates, key=lambda gate: FINAL.index(gate.name) if gate.name in FINAL else len(FINAL))
     return next((gate for gate in ordered if gate.is_permanent), None)
 
@@ -72,7 +73,7 @@ def find_blocking(gates: Sequence[Gate]) -> Gate | None:
 def predict(
     page: PageSnapshot, gates: Sequence[Gate], domain: Prediction, facts: DomainSnapshot, delay_s: float
 ) -> Prediction:
-    """The page's own gates first, then its domain's, then its place in the queue."""
+    """Predicts from the page's own gates first, then its domain's, then its position in the queue."""
     if stuck := find_blocking(gates):
         return never(stuck)
     is_taken = page.row is not None and page.row["locked_by"] is not None
@@ -147,7 +148,8 @@ def _status(page: PageSnapshot, row: Row, domain: DomainSnapshot) -> Gate:
 
 
 def _refresh_at(domain: DomainSnapshot) -> datetime | None:
-    """When the whole domain is visited again, if that is known: an exhausted one may wake for a revisit before."""
+    """Returns when the whole domain is visited again, if known: an exhausted one may become active earlier for a
+    revisit."""
     at: datetime | None = domain.row["next_crawl_after"]
     if domain.row["status"] != "exhausted" or at is None:
         return None
@@ -172,7 +174,7 @@ def _task(row: Row, domain: DomainSnapshot) -> Gate | None:
 
 
 def _paused(row: Row, name: str, now: datetime) -> Gate:
-    """By a person, who is named; or until the task before it is done."""
+    """Returns the gate of a task that an operator, who is named, paused, or that waits for the task it depends on."""
     if row["is_waiting"]:
         state = row["depends_on_status"] or "gone"
         sentence = f"{name} waits for task {row['depends_on']}, which is {state}"
@@ -259,7 +261,7 @@ def _scope(page: PageSnapshot, domain: DomainSnapshot | None) -> Gate:
     if domain is None or domain.spec is None:
         return Gate("scope", None, "no run says how far to go")
     spec, run = domain.spec, domain.row["run_id"]
-    # The run has this domain, also where its list of seeds is too long to be named in its order.
+    # The run includes this domain, even if its list of seeds is too long to be part of its specification.
     reach = CrawlScope.of(spec, domains={page.domain}, parents={registrable(page.domain)})
     match reach.refusal(page.url, page.domain):
         case None:

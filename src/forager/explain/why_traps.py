@@ -1,6 +1,7 @@
-"""Whether a link to a URL would be taken, in words: files we do not read, traps by their look and by their template.
+"""Explains whether a link to a URL would be followed: file types that are not read, traps by URL pattern and by
+template.
 
-Asks the functions that select asks. A seed is never left out.
+Calls the same functions as link selection. A seed is never excluded.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from forager.links.trap_descriptions import TRAP_WORDS
 
 
 def link_gate(url: str, domain: str, known: Sequence[Any]) -> Gate:
-    """`known`: the rows of the traps of its domain that were found."""
+    """`known`: the rows of the traps found in its domain."""
     if traps.is_binary(url):
         return Gate("link", False, "a link to it is left out: it ends like a file we do not read")
     released = frozenset(row["rule"] for row in known if row["is_released"] and not row["template"])
@@ -38,6 +39,6 @@ def trap_gate(name: str, what: str, domain: str, row: Row) -> Gate:
 
 
 def _release_command(domain: str, rule: str, template: str, known: Sequence[Any]) -> str | None:
-    """A rule can be released where it has left something out."""
+    """Returns the command that releases a rule, if the rule has excluded something."""
     ids = [row["id"] for row in known if row["rule"] == rule and row["template"] == template]
     return domain_command(domain, f"release {ids[0]}") if ids else None

@@ -1,8 +1,8 @@
-"""Rows as lines of CSV, the same for files of `forager export` and for answers of the API. Pure.
+"""Rows as lines of CSV, the same for files of `forager export` and for responses of the API. Pure.
 
 A spreadsheet runs a cell that begins with `=`, `+`, `-` or `@` as a formula, and crawled text may begin with anything.
-So a text that begins with one of these, with white space that hides one, or with `'` gets one `'` in front; taking one
-leading `'` away gives the text back. Numbers, moments and JSON are never changed.
+So a text that begins with one of these, with white space that hides one, or with `'` gets one `'` as a prefix; removing
+one leading `'` restores the text. Numbers, moments and JSON are never changed.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 
 DANGEROUS = tuple("=+-@\t\r\n'＝＋－＠")
 TO_QUOTE = re.compile(r'[",;\t\r\n]|^\s|\s$|^$')
-"""A semicolon or tab separates cells too, for spreadsheets of some countries: what follows would begin a cell."""
+"""In some locales a semicolon or tab separates cells too: the text after it would begin a cell."""
 
 
 def line(values: Sequence[Any]) -> str:
@@ -22,7 +22,7 @@ def line(values: Sequence[Any]) -> str:
 
 
 def cell(value: Any) -> str:
-    """One value: nothing at all for a null, `""` for an empty text."""
+    """Returns one value: nothing for a null, `""` for an empty text."""
     match value:
         case None:
             return ""
@@ -59,5 +59,5 @@ def escape_formula(text: str) -> str:
 
 
 def restore(text: str) -> str:
-    """The inverse of `neutral`."""
+    """Inverts `escape_formula`."""
     return text[1:] if text.startswith("'") else text

@@ -1,8 +1,8 @@
-"""Rows of an export on their way to a client that may be slow: they are read from the database as fast as it gives
-them, into a file that has no name, and sent from there.
+"""Buffers rows of an export for a client that may be slow: they are read from the database at its full speed, into an
+unnamed file, and sent from there.
 
-So a snapshot, which keeps vacuum from what was deleted since, lasts as long as the database needs and not as long as
-the client takes. Only where a client is `ahead_bytes` behind does the database wait for it.
+So a snapshot, which keeps vacuum from removing rows deleted since, lasts as long as the database needs and not as long
+as the client takes. Only if a client is `ahead_bytes` behind does the database wait for it.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import IO, Any
 
 MOST_AHEAD = 1024**3
 SHARE_OF_DISK = 20
-"""One export takes a twentieth of what is free at most."""
+"""One export takes at most a twentieth of the free space."""
 PIECE_BYTES = 256 * 1024
 
 
@@ -44,7 +44,7 @@ class ReadBuffer:
         self._reading.add_done_callback(lambda _task: self._has_grown.set())
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """What was read, in order. An error of the reader is raised where its rows are missing."""
+        """Yields what was read, in order. An error while reading is raised at the position of the missing rows."""
         while True:
             if self._written == self._sent:
                 if self._reading.done():
@@ -78,7 +78,7 @@ class ReadBuffer:
             await self._on_read()
 
     async def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Not given up in the middle: the file's number would be another file's by then."""
+        """Never abandons a running call: its file descriptor could belong to another file by then."""
         future = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
         self._in_threads.add(future)
         future.add_done_callback(self._in_threads.discard)

@@ -1,6 +1,7 @@
-"""Everything out again, row by row through a server-side cursor: memory stays the same for ten pages or ten million.
+"""Exports row by row through a server-side cursor: memory stays the same for ten pages or ten million.
 
-The caller's transaction decides what is seen; with one snapshot, an export during a crawl never shows half of a batch.
+The caller's transaction decides what is visible; with one snapshot, an export during a crawl never shows half of a
+batch.
 """
 
 import json
@@ -57,7 +58,7 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
         *("completed_at", "response_time_ms", "bytes", "is_changed", "pace_ms", "proxy_id", "body_ref", "is_image"),
     ),
 }
-"""The order of a CSV file's columns; a test holds them to the statements."""
+"""The order of a CSV file's columns; a test compares them with the statements."""
 DOCUMENTS: dict[Kind, tuple[str, ...]] = {"products": ("variants", "evidence", "attributes")}
 """Columns of JSON."""
 PACKED: dict[Kind, str] = {"structured-data": "structured_data"}
@@ -78,7 +79,7 @@ EVERYTHING = Filters()
 
 
 async def stream(connection: Connection, kind: Kind, filters: Filters = EVERYTHING) -> AsyncIterator[Row]:
-    """All rows of one kind that pass the filters. Needs an open transaction, as every cursor does."""
+    """Yields all rows of one kind that match the filters. Needs an open transaction, as every cursor does."""
     arguments = await _arguments(connection, kind, filters)
     await prefer_first_rows(connection, filters)
     documents, packed = DOCUMENTS.get(kind, ()), PACKED.get(kind)
@@ -92,27 +93,28 @@ async def stream(connection: Connection, kind: Kind, filters: Filters = EVERYTHI
 
 
 async def prefer_first_rows(connection: Connection, filters: Filters) -> None:
-    """Of a whole table rows are read in their order; of a part of it, it is better to find them and to sort."""
+    """Chooses the plan: rows of a whole table are read in index order; for a part of it, finding and sorting is
+    faster."""
     if filters == EVERYTHING:
         await connection.execute(SQL["stream_plans"])
 
 
 async def estimate(connection: Connection, kind: Kind, filters: Filters = EVERYTHING) -> int:
-    """About how many rows there will be: what the planner thinks, which costs nothing."""
+    """Estimates the number of rows from the query plan, which costs nothing."""
     arguments = await _arguments(connection, kind, filters)
     plan = await connection.fetchval("EXPLAIN (FORMAT JSON) " + statement_of(kind), *arguments)
     return int(json.loads(plan)[0]["Plan"]["Plan Rows"])
 
 
 async def column_types(connection: Connection, kind: Kind) -> Mapping[str, str]:
-    """Column → its type, as PostgreSQL names it, in their order."""
+    """Returns column → its PostgreSQL type, in column order."""
     prepared = await connection.prepare(statement_of(kind))
     types = {attribute.name: attribute.type.name for attribute in prepared.get_attributes()}
     return types | {packed: "jsonb" for packed in [PACKED.get(kind)] if packed is not None}
 
 
 async def stream_crawl(connection: Connection, spec: RunSpec) -> AsyncIterator[Row]:
-    """The visited pages of one crawl: all that its order reaches, also those an interrupted run visited before."""
+    """Yields the visited pages of one crawl: all in its scope, also those that an interrupted run visited before."""
     everywhere = spec.scope is Scope.ANY or spec.is_long
     names = {domain_of(seed) for seed in spec.seeds}
     reach = CrawlScope.of(replace(spec, scope=Scope.ANY) if everywhere else spec)
@@ -147,8 +149,8 @@ async def _arguments(connection: Connection, kind: Kind, filters: Filters) -> tu
 
 
 async def _runs_of(connection: Connection, spec: RunSpec) -> list[int]:
-    """Runs with the same seeds are one crawl that was interrupted; the reach of `any`, and of a list that is too long
-    to be named, shows in its visits only."""
+    """Returns the runs with the same seeds, which are one crawl that was interrupted; the scope of `any`, and of a list
+    that is too long to be stored in the config, follows from its visits only."""
     rows = await connection.fetch(SQL["runs_with_seeds"], json.dumps(list(spec.seeds)), spec.seeds_digest)
     return [row["id"] for row in rows]
 

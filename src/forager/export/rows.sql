@@ -1,13 +1,15 @@
--- Everything out again. Read only. Rows come in the order of a key, so that none is held back to be sorted.
--- Optional filters are NULL when not given; PostgreSQL drops them while planning, so the rest can use its index.
+-- Export statements. Read only. Rows come in key order, so that none is held back to be sorted. Optional filters
+-- are NULL when not given; PostgreSQL drops them while planning, so the rest can use its index.
 
 -- name: stream_plans
--- Until the transaction ends, plans are those that give the first row at once: nothing is sorted or hashed on the server's disk before.
+-- Until the transaction ends, selects plans that return the first row at once: nothing is sorted or hashed on the
+-- server's disk before.
 SELECT set_config(n.name, 'off', true)
 FROM unnest(ARRAY['enable_sort', 'enable_incremental_sort', 'enable_hashjoin', 'enable_mergejoin', 'enable_material']) AS n (name);
 
 -- name: export_pages
--- Pages with their signals and latest closed task, as found: of some domains or all below a registrable one, of some runs, visited ones.
+-- Returns pages with their signals and latest closed task, as found: of some domains or all below a registrable
+-- one, of some runs, visited ones.
 SELECT p.url, d.name AS domain, p.status::text AS status, t.status_code, t.outcome::text AS outcome, p.depth, p.priority,
        p.is_seed, p.title, p.description, p.language, p.canonical_url, p.author, p.published_at, p.modified_at,
        encode(p.content_hash, 'hex') AS content_hash, lpad(to_hex(p.simhash), 16, '0') AS simhash, p.content_type, p.links_count, p.flags, p.etag, p.last_modified,
@@ -32,7 +34,7 @@ WHERE ($1::text[] IS NULL OR p.domain_id = ANY (ARRAY(
 ORDER BY p.id;
 
 -- name: export_structured_data
--- Pages with structured data, and all items of each, compressed.
+-- Returns pages with structured data, and all items of each, compressed.
 SELECT p.url, d.name AS domain, p.fetched_at, e.structured_data
 FROM page_details e
 JOIN pages p ON p.id = e.page_id
@@ -43,7 +45,7 @@ WHERE e.structured_data IS NOT NULL AND ($1::text IS NULL OR p.domain_id = (SELE
 ORDER BY e.page_id;
 
 -- name: export_links
--- Every stored link: from which page to which, in the order of the pages.
+-- Returns every stored link: from which page to which, in page order.
 SELECT f.url AS from_url, t.url AS to_url, e.anchor, e.rel, e.position, d.name AS domain, t.status::text AS to_status
 FROM page_link_lists l
 JOIN pages f ON f.id = l.from_page_id
@@ -59,7 +61,7 @@ WHERE ($1::text IS NULL OR f.domain_id = (SELECT n.id FROM domains n WHERE n.nam
 ORDER BY l.from_page_id;
 
 -- name: export_tasks
--- Every task, oldest first: the whole history and the queue.
+-- Returns every task, oldest first: the whole history and the queue.
 SELECT t.id, p.url, d.name AS domain, t.run_id, t.status::text AS status, t.outcome::text AS outcome, t.status_code,
        t.error_code, t.error_message, t.blame, t.retry_count, t.parent_task_id, t.priority, t.created_by, t.created_at,
        t.scheduled_for, t.requested_at, t.completed_at, t.response_time_ms, t.bytes, t.is_changed, t.pace_ms, t.proxy_id, t.body_ref,
@@ -74,7 +76,7 @@ WHERE ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.nam
 ORDER BY t.id;
 
 -- name: export_bodies
--- Every visit that brought or confirmed a body which is still stored, oldest first.
+-- Returns every visit that returned or confirmed a body which is still stored, oldest first.
 SELECT t.id, p.url, t.completed_at, t.body_ref
 FROM crawl_tasks t
 JOIN pages p ON p.id = t.page_id
@@ -86,7 +88,7 @@ WHERE t.body_ref IS NOT NULL AND NOT p.is_image
 ORDER BY t.id;
 
 -- name: export_products
--- Every product with its newest facts, how sure we are and where each was found.
+-- Returns every product with its newest facts, their confidence and source.
 SELECT p.id, p.url, d.name AS domain, p.product_name, p.description, p.price, p.currency, p.availability, p.rating::float8 AS rating, p.review_count,
        p.brand, p.category, p.sku, p.gtin, p.image_urls, p.variants, encode(p.content_hash, 'hex') AS content_hash, p.parser_name,
        p.parser_version, round(p.confidence::numeric, 4)::float8 AS confidence, p.evidence, p.problems, p.is_valid, g.status::text AS page_status, p.created_at, p.updated_at,
@@ -101,7 +103,8 @@ WHERE ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.nam
 ORDER BY p.id;
 
 -- name: export_prices
--- The history of every product: its first price and each change of price, currency or availability, as they were seen.
+-- Returns the history of every product: its first price and each change of price, currency or availability, as they
+-- were seen.
 SELECT x.id, x.product_id, p.url, d.name AS domain, p.product_name, p.sku, p.gtin, x.seen_at, x.price, x.currency, x.availability,
        x.old_price, x.old_currency, x.old_availability, x.is_first, x.is_correction, x.task_id
 FROM product_prices x
@@ -113,7 +116,7 @@ WHERE ($1::text IS NULL OR x.domain_id = (SELECT n.id FROM domains n WHERE n.nam
 ORDER BY x.id;
 
 -- name: export_images
--- Every image with each page that shows or showed it; one that no page shows comes once, without a page.
+-- Returns every image with each page that shows or showed it; one that no page shows comes once, without a page.
 SELECT i.id, i.url, i.status::text AS status, i.reason, i.format, i.width, i.height, i.frames, i.file_size,
        encode(i.content_hash, 'hex') AS content_hash, lpad(to_hex(i.perceptual_hash), 16, '0') AS perceptual_hash, CASE WHEN i.dropped_at IS NULL THEN i.body_ref END AS body_ref, i.thumbnail_ref, m.url AS moved_to,
        i.checked_at, i.stored_at, p.url AS page_url, d.name AS domain, s.position, s.discovery_type, s.image_type, s.alt_text,
@@ -132,7 +135,7 @@ WHERE ($1::text IS NULL OR COALESCE(s.domain_id, i.domain_id) = (SELECT n.id FRO
 ORDER BY i.id;
 
 -- name: runs_with_seeds
--- The runs that were given exactly these seeds: one crawl that was interrupted and resumed.
+-- Returns the runs that were given exactly these seeds: one crawl that was interrupted and resumed.
 SELECT r.id
 FROM runs r
 WHERE r.spec -> 'seeds' = $1::jsonb AND r.spec ->> 'seeds_digest' IS NOT DISTINCT FROM $2;

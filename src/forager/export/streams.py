@@ -1,4 +1,4 @@
-"""Types of rows on their way into a file."""
+"""Types of row streams that are written to a file."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import Any

@@ -1,7 +1,7 @@
-"""Stored bodies as one WARC file, whatever they were stored as: for tools that read nothing else.
+"""Exports stored bodies as one WARC file, however they are stored: for tools that read only WARC.
 
-A body that came several times is written once; later visits are revisit records. An archived answer is written with its
-headers; a snapshot, which kept a few of them, as a resource.
+A repeated body is written once; later visits are revisit records. An archived response is written with its headers; a
+snapshot, which kept a few of them, as a resource.
 """
 
 import asyncio
@@ -22,21 +22,21 @@ from forager.storage.refs import WarcRef
 from forager.storage.warc_record import Original
 
 AT_ONCE = 50
-"""Bodies that are in memory together."""
+"""Bodies in memory at once."""
 MOST_ORIGINALS = 100_000
 Load = Callable[[str, str], Fetched]
-"""A ref and its URL → the answer; blocks."""
+"""A ref and its URL → the response; blocks."""
 
 
 @dataclass(slots=True)
 class Count:
     records: int = 0
     missing: int = 0
-    """Bodies that are on record and cannot be had."""
+    """Bodies that are recorded and cannot be loaded."""
 
 
 async def stream_warc(conn: Connection, load: Load, name: str, filters: Filters, count: Count) -> AsyncIterator[bytes]:
-    """The file piece by piece. Needs an open transaction, as every cursor does."""
+    """Yields the file in chunks. Needs an open transaction, as every cursor does."""
     domain = await known_name(conn, filters.domain)
     await check_run_exists(conn, filters.run)
     press = _WarcBuilder(load, name, count)

@@ -1,1 +1,2 @@
-"""Get: one request, one answer or one typed error. No other room opens HTTP connections to the outside."""
+"""HTTP client: one request returns one response or raises one typed error. No other package opens HTTP connections
+to the outside."""

@@ -1,7 +1,7 @@
-"""One request per call, one `Fetched` or one typed error back. Follows no redirects.
+"""Makes one request per call and returns one `Fetched` or raises one typed error. Follows no redirects.
 
-Everything a server can do to us is bounded: time here and in `wire.py`, header size and body size in `answer.py`,
-growth in `decode.py`, cookies in `cookies.py`, memory for all of them in `room.py`.
+Everything a server can do to us is bounded: time here and in `connection.py`, header size and body size in
+`response.py`, decompressed size in `decode.py`, cookies in `cookies.py`, total memory in `body_memory.py`.
 """
 
 import weakref
@@ -34,27 +34,27 @@ LINKING_TYPES = frozenset(
         "application/json", "application/feed+json", "application/gzip", "application/x-gzip",
     ]
 )  # fmt: skip
-"""Of feeds and sitemaps."""
+"""Content types of feeds and sitemaps."""
 QUICK_REUSE_S = 0.5
 
 
 def is_page(content_type: str) -> bool:
-    """Whether a body of this type is worth reading; one without a type may well be a page."""
+    """Returns whether a body of this type is worth reading; one without a type may be a page."""
     kind = content_type.partition(";")[0].strip().lower()
     return kind in PAGE_TYPES or kind in LINKING_TYPES
 
 
 def accepts_any_type(_content_type: str) -> bool:
-    """For images: what a file is, its bytes tell better than its type."""
+    """Accepts every content type. Used for images: the bytes identify a file more reliably than its type."""
     return True
 
 
 def _ignore_sent() -> None:
-    """When a request leaves matters only to whoever keeps a pace."""
+    """Does nothing: only a caller that keeps a pace needs to know when a request is sent."""
 
 
 def _tell(on_sent: Callable[[], None], connection: Connection) -> None:
-    """Whoever keeps the pace may still say no."""
+    """Notifies the caller that the request is about to be sent; the caller may still stop it by raising."""
     try:
         on_sent()
     except BaseException:
@@ -75,9 +75,9 @@ async def open_client(
     patience: ResponseTimeouts = ResponseTimeouts(),  # noqa: B008 (a tuple, never changed)
     keeps_cookies: bool = True,
 ) -> AsyncIterator["Client"]:
-    """`max_connections` 0 means as many as there are requests; whoever calls bounds those.
+    """Yields a client. `max_connections` 0 means no limit; the caller then bounds the number of requests.
 
-    `check_proxy` is the rule for addresses of proxies; without it they are under the rule for sites.
+    `check_proxy` is the address rule for proxies; without it the rule for sites applies to them.
     """
     if not is_header_safe(user_agent):
         raise ConfigurationError(
@@ -102,7 +102,7 @@ async def open_client(
 
 
 class Client:
-    """Made by `open_client`; safe to use from many tasks at once."""
+    """HTTP client, created by `open_client`; safe to use from many tasks at once."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Client:
         self._pool = pool
         self._resolver = resolver
         self.network = NetworkProbe(resolver) if resolver is not None else None
-        """Tells whether our own network works; None: it cannot be told."""
+        """Detects whether our own network works; None where this cannot be determined."""
         self._user_agent = user_agent
         self._fixed_headers = self._headers(ACCEPT)
         self._timeout_s = timeout_s
@@ -130,16 +130,16 @@ class Client:
         self._keeps_cookies = keeps_cookies
         self._jars: dict[str, CookieJar] = {}
         self._ruled: set[str] = set()
-        """Domains that have a rule for addresses of their own."""
+        """Domains that have their own address rule."""
         self._unverified: set[str] = set()
-        """Domains whose operator said that their certificates are not to be verified."""
+        """Domains whose certificates are not verified, by the operator's choice."""
 
     def _headers(self, accept: str) -> str:
         return f"User-Agent: {self._user_agent}\r\nAccept: {accept}\r\nAccept-Encoding: {ACCEPTED}\r\n"
 
     def enter(self, domain: str, *, verifies_tls: bool = True, check_address: CheckAddress | None = None) -> None:
-        """A lease begins: until `leave`, this domain has a cookie jar of its own, empty now, and its own rule for
-        addresses, if one is given."""
+        """Starts a lease: until `leave`, this domain has its own cookie jar, empty now, and its own address rule, if
+        one is given."""
         if check_address is not None:
             self._set_rule(domain, check_address)
             self._ruled.add(domain)
@@ -178,13 +178,13 @@ class Client:
         sends_cookies: bool = True,
         decompresses: bool = True,
     ) -> Fetched:
-        """`url` is normalised already. A body longer than `cut_at` is cut there; without it, one longer than
-        `most_bytes`, or else than the client's limit, is an error.
+        """Fetches `url`, which is already normalised. A body longer than `cut_at` is cut there; without `cut_at`, a
+        body longer than `most_bytes`, or else than the client's limit, is an error.
 
-        `on_sent` is called when the request leaves: after dialling, and twice where it had to be sent again. What it
-        raises keeps the request from leaving. `via` is the proxy it goes through. With `keeps_raw` the heads of request
-        and answer come back as they were sent, a proxy's password never. Without `sends_cookies` the domain's jar is
-        neither asked nor filled. Without `decompresses` a compressed body comes as it was sent, with its `coding`.
+        `on_sent` is called when the request is sent: after connecting, and twice where it had to be sent again. If it
+        raises, the request is not sent. `via` is the proxy to use. With `keeps_raw` the heads of request and response
+        are returned as they were sent, never with a proxy's password. Without `sends_cookies` the domain's jar is
+        neither read nor filled. Without `decompresses` a compressed body is returned as it was sent, with its `coding`.
         """
         started_at = clock.monotonic()
         may_cut, limit = cut_at is not None, cut_at or most_bytes or self._max_bytes
@@ -239,8 +239,8 @@ class Client:
         return fetched
 
     async def post(self, url: str, body: bytes, *, headers: Mapping[str, str], cut_at: int) -> Fetched:
-        """One request on a connection of its own, never sent twice; without cookies, and no more of the answer is read
-        than `cut_at` bytes."""
+        """Sends one request on a new connection, never twice and without cookies; reads at most `cut_at` bytes of
+        the response."""
         started_at = clock.monotonic()
         origin, target = split_url(url)
         request = build_post(origin, target, self._headers("*/*"), headers, body)
@@ -258,11 +258,11 @@ class Client:
         )
 
     async def locate(self, url: str) -> str | None:
-        """The address a request would be sent to; None where there is none, or none that may be asked."""
+        """Returns the address a request would be sent to; None where there is none, or none that is allowed."""
         return await self._pool.locate(split_url(url)[0], self._connect_timeout_s)
 
     async def check_proxy(self, via: Proxy, url: str | None = None) -> None:
-        """Raises unless a proxy can be reached and, through it, the site of `url`, which gets no request."""
+        """Raises unless a proxy can be reached and, through it, the site of `url`, to which no request is sent."""
         if url is None:
             await self._pool.check_proxy(via, self._connect_timeout_s)
         else:
@@ -279,8 +279,8 @@ class Client:
         *,
         via: Proxy | None,
     ) -> ResponseReader:
-        """Asks twice only where the server was just closing a connection used a moment ago; else it has seen the
-        request, and a second would break the pace."""
+        """Sends the request. Repeats it only where the server was just closing a recently used connection; otherwise
+        the server has seen the request, and a second one would break the pace."""
         ends_at = started_at + self._timeout_s
         kept = self._pool.take(origin, via)
         if kept is not None:

@@ -1,4 +1,4 @@
-"""Opens connections: what was checked by the guard is what is connected to. Host and SNI keep the name."""
+"""Opens connections to the addresses that the guard has checked, and to no others. Host and SNI keep the name."""
 
 import asyncio
 import socket
@@ -15,30 +15,31 @@ from forager.logs import log
 
 MOST_CALLS = 6
 CALL_S = 2.0
-"""For an address that is not the last one: a dead IPv6 route must not eat the time in which IPv4 would answer."""
+"""Timeout for an address that is not the last one: a dead IPv6 route must not use up the time in which IPv4 would
+respond."""
 
 
 async def connect(protocol: asyncio.Protocol, address: str, port: int, tls: ssl.SSLContext | None, name: str) -> None:
-    """The one place where a connection to the outside begins. Whoever calls has had the address checked; `name` is
-    whom the certificate has to be for."""
+    """Opens a connection; all connections to the outside begin here. The caller has had the address checked; `name`
+    is the host name that the certificate must match."""
     server = name.rstrip(".") if tls else None
     try:
         await asyncio.get_running_loop().create_connection(
             lambda: protocol, address, port, ssl=tls, server_hostname=server
         )
     except ValueError as error:
-        if isinstance(error, OSError):  # a bad certificate is both
+        if isinstance(error, OSError):  # a certificate error is both
             raise
         raise ssl.SSLError(ssl.SSL_ERROR_SSL, "no certificate can carry this name") from error
 
 
 class Connector:
-    """Opens connections to checked addresses, and to nothing else."""
+    """Opens connections to checked addresses only."""
 
     def __init__(self, resolver: GuardedResolver) -> None:
         self.resolver = resolver
         self._told: set[str] = set()
-        """Hosts whose certificate is not verified, and of whom the log says so."""
+        """Hosts whose certificate is not verified and for which that has been logged."""
 
     async def dial(self, origin: Origin, wait_s: float, on_gone: Callable[[Connection], None]) -> Connection:
         try:
@@ -49,7 +50,7 @@ class Connector:
             raise translate(error, origin.authority) from error
 
     async def locate(self, origin: Origin, wait_s: float) -> str | None:
-        """The address that would be called first; None where there is none, or none that may be called."""
+        """Returns the address that would be tried first; None where there is none, or none that is allowed."""
         try:
             async with asyncio.timeout(wait_s):
                 return next(iter(await self.resolver.resolve(origin.host, origin.port)), None)
@@ -100,7 +101,7 @@ class Connector:
 
     @cached_property
     def _trusting(self) -> ssl.SSLContext:
-        """For the few domains an operator excepted: whoever answers is believed."""
+        """Returns a TLS context for the few domains an operator excepted: any certificate is accepted."""
         context = ssl.create_default_context()
         context.set_alpn_protocols(["http/1.1"])
         context.check_hostname = False

@@ -1,6 +1,6 @@
-"""One connection, one request at a time. Whatever does not end exactly where its answer ends is closed.
+"""One connection that serves one request at a time. It is closed unless it ends exactly where its response ends.
 
-Waits no longer than it is told. Knows nothing of addresses, pools, or what the bytes mean.
+Waits no longer than its timeouts. Knows nothing of addresses, pools, or what the bytes mean.
 """
 
 import asyncio
@@ -15,25 +15,26 @@ from forager.fetch.translate import reason_of
 
 
 class ResponseTimeouts(NamedTuple):
-    """How long a server may take that does answer, besides the time of the whole request."""
+    """Timeouts for a server that does respond, in addition to the time limit of the whole request."""
 
     first_byte_s: float = 20.0
     stall_s: float = 10.0
-    """The span in which a begun answer has to go on."""
+    """The interval in which a response that has begun must make progress."""
     slowest_bytes_per_s: float = 64.0
-    """Over each such span; one byte a second would else keep us for the whole time of a request."""
+    """Minimum rate over each such interval; a server that sends one byte a second would otherwise hold us for the
+    whole time limit of a request."""
 
 
 class Connection(asyncio.Protocol):
-    """Made by the dialler. `on_gone` is called once, when nothing is left of it."""
+    """Created by the connector. `on_gone` is called once, when the connection is fully closed."""
 
     def __init__(self, origin: Origin, on_gone: Callable[["Connection"], None]) -> None:
         self.origin = origin
         self.taken_at = 0.0
-        """When its present request began; 0 before the first one."""
+        """When its current request began; 0 before the first one."""
         self.idle_since = 0.0
         self.via = 0
-        """The proxy it goes through; 0: none."""
+        """The id of the proxy it goes through; 0: none."""
         self._on_gone = on_gone
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
@@ -42,11 +43,11 @@ class Connection(asyncio.Protocol):
         self._patience = ResponseTimeouts()
         self._ends_at = 0.0
         self._span_bytes = 0
-        """What came in the present span."""
+        """Bytes received in the current interval."""
         self._timer: asyncio.TimerHandle | None = None
         self._room = MemoryBudget()
         self._paused_at: float | None = None
-        """Since when its body waits for room of ours: that time is not the server's."""
+        """Since when it is paused for lack of memory on our side; that time does not count against the server."""
 
     @property
     def is_open(self) -> bool:
@@ -55,9 +56,9 @@ class Connection(asyncio.Protocol):
     async def ask(
         self, request: bytes, reader: ResponseReader, wait_s: float, patience: ResponseTimeouts, room: MemoryBudget
     ) -> None:
-        """Fills `reader`. After anything but a whole answer, cancellation included, the connection is closed."""
+        """Fills `reader`. After anything but a complete response, cancellation included, the connection is closed."""
         if self._transport is None or self._transport.is_closing():
-            reader.end("")  # raises: uvloop does not even let us write
+            reader.end("")  # raises: uvloop does not even allow a write
             return
         self._reader, self._waiter = reader, self._loop.create_future()
         self._patience, self._room, self._ends_at = patience, room, self._loop.time() + wait_s
@@ -76,12 +77,12 @@ class Connection(asyncio.Protocol):
                 self.close()
 
     def close(self) -> None:
-        """At once: there is never anything worth waiting for in a connection that is given up."""
+        """Closes the connection at once: an abandoned connection has nothing worth waiting for."""
         if self._transport is not None:
             self._transport.abort()
 
     def pause(self) -> None:
-        """The rest waits in the network; the time of the request stands still."""
+        """Pauses reading: the rest of the body waits in the network, and the request's clock stops."""
         if self._paused_at is None and self.is_open and self._transport is not None:
             self._paused_at = self._loop.time()
             self._transport.pause_reading()
@@ -114,7 +115,7 @@ class Connection(asyncio.Protocol):
                     self._schedule_check(self._patience.stall_s)
                 if len(reader.body) > FREE_BYTES:
                     self._room.update_size(self, len(reader.body))
-        except Exception as error:  # also a bug of ours: whoever waits must hear of it
+        except Exception as error:  # also for a bug of ours: the waiting request must receive the error
             waiter.set_exception(error)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -129,7 +130,7 @@ class Connection(asyncio.Protocol):
         self._on_gone(self)
 
     def _reject_unexpected(self) -> None:
-        """Nobody asked for these bytes, so nobody may take them for an answer to the next request."""
+        """Rejects unrequested bytes, so that they cannot be taken for a response to the next request."""
         if self._reader is not None:
             self._reader.is_exact = False
         self.close()
@@ -144,7 +145,7 @@ class Connection(asyncio.Protocol):
         self._timer = self._loop.call_at(look_at, self._look, seconds)
 
     def _look(self, span_s: float) -> None:
-        """A span is over: does the answer come, and fast enough?"""
+        """Checks at the end of an interval whether the response arrives, and fast enough."""
         waiter, reader = self._waiter, self._reader
         if waiter is None or reader is None or waiter.done():
             return

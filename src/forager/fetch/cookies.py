@@ -1,6 +1,6 @@
-"""Cookies of one domain, for as long as its lease (RFC 6265, the part a crawler needs). Never touches the network.
+"""Cookies of one domain for the duration of its lease (RFC 6265, the part a crawler needs). Never touches the network.
 
-A jar belongs to one domain and is asked for that domain alone, so nothing a site sets reaches another one. Small by
+A jar belongs to one domain and is used for that domain alone, so nothing a site sets reaches another one. Small by
 design: a site that fills it loses its own oldest cookies.
 """
 
@@ -13,10 +13,10 @@ from forager.fetch.origin import Origin, is_header_safe
 
 MOST_COOKIES = 50
 MOST_BYTES = 8 * 1024
-"""Of names and values in one jar: more than that in one header, and common servers refuse the request."""
+"""Maximum size of names and values in one jar: with more than that in one header, common servers reject the request."""
 LONGEST_COOKIE = 4096
 LONGEST_AGE_S = 400 * 86_400
-"""What browsers allow; a lease never sees the end of it."""
+"""The maximum that browsers allow; no lease lasts that long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Cookie:
     path: str
     is_secure: bool
     expires_at: datetime | None
-    """None: with the jar."""
+    """None: the cookie lasts as long as the jar."""
 
     @property
     def size(self) -> int:
@@ -42,7 +42,7 @@ class Cookie:
 
 
 class CookieJar:
-    """Oldest first; a cookie that is set again keeps its place, as RFC 6265 §5.3 wants."""
+    """Cookies, oldest first; a cookie that is set again keeps its position, as RFC 6265 §5.3 requires."""
 
     __slots__ = ("_cookies",)
 
@@ -57,7 +57,8 @@ class CookieJar:
         return sum(cookie.size for cookie in self._cookies.values())
 
     def take(self, lines: Sequence[str], origin: Origin, target: str, now: datetime) -> None:
-        """`lines` are the values of Set-Cookie headers. What is malformed, or not for this host, is left out."""
+        """Stores cookies; `lines` are the values of Set-Cookie headers. Malformed cookies and those not for this
+        host are ignored."""
         for line in lines:
             if cookie := read_cookie(line, origin, target, now):
                 self._keep(cookie, now)
@@ -65,7 +66,7 @@ class CookieJar:
             del self._cookies[next(iter(self._cookies))]
 
     def line_for(self, origin: Origin, target: str, now: datetime) -> str:
-        """The header line that goes with a request; empty when there is nothing to send."""
+        """Returns the Cookie header line for a request; empty when there is nothing to send."""
         if not self._cookies:
             return ""
         path = path_of(target)
@@ -111,12 +112,12 @@ def read_cookie(line: str, origin: Origin, target: str, now: datetime) -> Cookie
 
 
 def site_of(origin: Origin) -> str:
-    """The host the jar belongs to: without `www.` and port."""
+    """Returns the host the jar belongs to: without `www.` and port."""
     return origin.host if origin.domain.startswith("[") else origin.domain.partition(":")[0] or origin.host
 
 
 def is_inside(host: str, domain: str) -> bool:
-    """RFC 6265 §5.1.3; an address is inside nothing but itself."""
+    """Implements domain matching of RFC 6265 §5.1.3; an IP address matches only itself."""
     return host.endswith(f".{domain}") and not host.rpartition(".")[2].isdigit()
 
 
@@ -133,7 +134,7 @@ def path_of(target: str) -> str:
 
 
 def _end_of(attributes: dict[str, str], now: datetime) -> datetime | None:
-    """Max-Age wins over Expires; what is neither is as if it were not there."""
+    """Returns when a cookie expires. Max-Age takes precedence over Expires; invalid values are ignored."""
     age = attributes.get("max-age", "")
     if age.removeprefix("-").isdecimal() and age.isascii():
         seconds = -1 if age.startswith("-") else int(age[:10])

@@ -1,6 +1,6 @@
-"""Undoes Content-Encoding within bounds: at most three layers, and no layer may grow past the limit.
+"""Decodes Content-Encoding within bounds: at most three layers, and no layer may grow past the limit.
 
-What a damaged stream gave before it broke is kept and said to be truncated. Never touches the network.
+What a damaged stream yielded before it broke is kept and marked as truncated. Never touches the network.
 """
 
 import sys
@@ -22,12 +22,13 @@ else:
 ACCEPTED = "gzip, deflate, br, zstd"
 MOST_LAYERS = 3
 MOST_MEMBERS = 256
-"""Streams glued together in one body; each costs a copy of the rest, so a million tiny ones would be a trap."""
+"""Maximum number of concatenated streams in one body; each costs a copy of the rest, so a million tiny ones would
+exhaust the CPU."""
 SALVAGE_STEP_BYTES = 512
 SLICE_BYTES = 64 * 1024
-"""Of the wire at a time: a decompressor keeps a copy of all it was given and has not used yet."""
+"""Compressed bytes per step: a decompressor keeps a copy of all input that it has not consumed yet."""
 STEP_BYTES = 1024 * 1024
-"""Of the plain bytes at a time: a larger piece is made in a buffer that doubles as it grows."""
+"""Decompressed bytes per step: a larger piece is built in a buffer that doubles as it grows."""
 BROTLI_STEP_BYTES = 256 * 1024
 ZSTD_OPTIONS = {int(zstd.DecompressionParameter.window_log_max): 23}
 """8 MiB, the window RFC 9659 allows for HTTP; the library's own limit of 128 MiB would be a memory bomb."""
@@ -37,12 +38,12 @@ IsalError: type[Exception] = igzip_lib.error  # type: ignore[assignment]  # isal
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 Wire = bytes | bytearray
-"""As it came: what is still in the buffer it was gathered in need not be copied first."""
+"""Compressed bytes as received: data still in its receive buffer need not be copied first."""
 BROKEN: tuple[type[Exception], ...] = (IsalError, brotli.error, zstd.ZstdError, EOFError)
 
 
 class Stream(Protocol):
-    """One compressed stream, as isal and zstd both spell it."""
+    """One compressed stream, with the interface that isal and zstd share."""
 
     @property
     def eof(self) -> bool: ...
@@ -54,10 +55,10 @@ class Stream(Protocol):
 
 
 class BrotliStream:
-    """Brotli in the same spelling.
+    """Brotli with the same interface.
 
-    Brotli's own `can_accept_more_data` says that all input was taken, not that all output was given: up to 16 MB may
-    wait in its window. Only a call that returns nothing tells that the output is drained.
+    Brotli's own `can_accept_more_data` means that all input was consumed, not that all output was returned: up to 16 MB
+    may remain in its window. Only a call that returns nothing shows that the output is drained.
     """
 
     unused_data = b""
@@ -86,7 +87,7 @@ class BrotliStream:
 
 
 def decompress(fetched: Fetched) -> Fetched:
-    """With the plain body. Raises DecodeError and TooLargeError as `decode` does."""
+    """Returns the response with its decompressed body. Raises DecodeError and TooLargeError as `decode` does."""
     if fetched.coding is None:
         return fetched
     body, is_cut = decode(fetched.body, *fetched.coding)
@@ -94,7 +95,8 @@ def decompress(fetched: Fetched) -> Fetched:
 
 
 def decode(body: Wire, content_encoding: str, max_bytes: int, *, may_cut: bool = False) -> tuple[bytes, bool]:
-    """The plain bytes, and whether they break off early. `may_cut` turns the limit from an error into a cut."""
+    """Returns the decompressed bytes, and whether they are truncated. With `may_cut` the body is cut at the limit
+    instead of raising an error."""
     codings = [
         coding for part in content_encoding.split(",") if (coding := part.strip().lower()) not in {"", "identity"}
     ]
@@ -126,12 +128,13 @@ def _decode_one(coding: str, data: Wire, max_bytes: int, may_cut: bool) -> tuple
 
 
 def _makers(coding: str, data: Wire) -> list[Callable[[], Stream]]:
-    """What could read this coding, best guess first; nothing for a word that names no compression (`utf-8`, `none`)."""
+    """Returns the decoders that may read this coding, best guess first; none for a word that names no compression
+    (`utf-8`, `none`)."""
     match coding:
         case "gzip" | "x-gzip":
             return [_gzip]
         case "deflate":
-            # RFC 9110 means zlib, many servers send raw deflate, some gzip.
+            # RFC 9110 specifies zlib; many servers send raw deflate, some gzip.
             if data.startswith(GZIP_MAGIC):
                 return [_gzip]
             has_zlib_header = len(data) > 1 and data[0] & 15 == 8 and int.from_bytes(data[:2], "big") % 31 == 0
@@ -147,7 +150,7 @@ def _makers(coding: str, data: Wire) -> list[Callable[[], Stream]]:
 
 
 def _expand(make: Callable[[], Stream], data: Wire, max_bytes: int) -> tuple[list[bytes], bool]:
-    """In pieces, at most one byte more than the limit, which tells the caller that there is more."""
+    """Decompresses in pieces, up to one byte more than the limit, which shows the caller that there is more."""
     parts: list[bytes] = []
     room, start = max_bytes + 1, 0
     for _ in range(MOST_MEMBERS):
@@ -168,7 +171,7 @@ def _expand(make: Callable[[], Stream], data: Wire, max_bytes: int) -> tuple[lis
 
 
 def _read_member(stream: Stream, data: Wire, start: int, room: int) -> tuple[list[bytes], int]:
-    """What one stream holds, and where it ends."""
+    """Returns the content of one stream, and where the stream ends."""
     parts: list[bytes] = []
     while start < len(data) and room > 0 and not stream.eof:
         piece = data[start : start + SLICE_BYTES]
@@ -183,7 +186,8 @@ def _read_member(stream: Stream, data: Wire, start: int, room: int) -> tuple[lis
 
 
 def _decode_partial(make: Callable[[], Stream], data: Wire, room: int) -> bytes:
-    """In steps, because the step that meets the damage loses its output: coarse ones up to it, then byte by byte."""
+    """Decodes a damaged stream in steps, because the step that reaches the damage loses its output: large steps up
+    to it, then byte by byte."""
     _, coarse_bytes = _feed(make(), data, 0, SALVAGE_STEP_BYTES, room)
     stream = make()
     plain = stream.decompress(data[:coarse_bytes], room)
@@ -194,7 +198,7 @@ def _decode_partial(make: Callable[[], Stream], data: Wire, room: int) -> bytes:
 
 
 def _feed(stream: Stream, data: Wire, start: int, step: int, room: int) -> tuple[bytes, int]:
-    """What came out until the stream broke or ended, and how many bytes were taken by then."""
+    """Returns the output until the stream broke or ended, and how many bytes were consumed by then."""
     parts: list[bytes] = []
     while start < len(data) and room > 0 and not stream.eof:
         try:

@@ -13,23 +13,26 @@ from forager import clock
 from forager.errors import AddressBlockedError
 
 CheckAddress = Callable[[str, int], None]
-"""Gets an IP address and a port; raises AddressRefusedError if they may not be dialled."""
+"""Takes an IP address and a port; raises AddressRefusedError if connecting to them is not allowed."""
 LookUp = Callable[[str, int], list[tuple[int, str]]]
-"""A name and a port → address families and addresses. Blocks; runs in a thread."""
+"""Takes a name and a port; returns address families and addresses. Blocks; runs in a thread."""
 
 DNS_TTL_S = 60.0
 NO_ADDRESS_TTL_S = 30.0
-"""For a name that does not exist, or leads where nobody may go: it is asked for again with every page of its domain."""
+"""Cache time for a name that does not exist or resolves to a blocked address: it is requested with every page of its
+domain."""
 DNS_CACHE_NAMES = 10_000
 DNS_THREADS = 32
-"""A dead name server holds a thread for seconds; the loop's own pool (six threads here) would starve the living."""
+"""A dead name server blocks a thread for seconds; in the loop's own pool (six threads here) it would starve working
+lookups."""
 
 
 NO_NAME = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 
 
 def look_up(host: str, port: int) -> list[tuple[int, str]]:
-    """By the system's resolver. As bytes: Python's own IDNA step refuses names the DNS knows."""
+    """Looks a name up with the system's resolver. Passes bytes, because Python's own IDNA step rejects names that
+    exist in the DNS."""
     try:
         name = host.encode("ascii")
         found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
@@ -39,28 +42,30 @@ def look_up(host: str, port: int) -> list[tuple[int, str]]:
 
 
 def _format_address(address: tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]) -> str:
-    """A link-local address keeps its zone, so that it cannot be dialled on another link than the one checked."""
+    """Formats an address. A link-local address keeps its zone, so that it cannot be used on another link than the
+    one checked."""
     ip = str(address[0])
     return f"{ip}%{address[3]}" if len(address) == 4 and address[3] and "%" not in ip else ip
 
 
 class GuardedResolver:
-    """Answers with addresses that may all be dialled, or not at all."""
+    """Returns addresses that are all allowed, or raises."""
 
     def __init__(self, check_address: CheckAddress, look_up: LookUp = look_up) -> None:
         self._check_address = check_address
         self._look_up = look_up
         self._threads = ThreadPoolExecutor(DNS_THREADS, thread_name_prefix="dns")
         self._known: dict[tuple[str, int], tuple[float, list[str] | Exception]] = {}
-        """Oldest first: until when, and the addresses or why there are none."""
+        """Cache, oldest first: expiry time, and the addresses or the error."""
         self._asked: dict[tuple[str, int], asyncio.Future[list[str]]] = {}
         self._rules: dict[tuple[str, int], CheckAddress] = {}
-        """Hosts with ports that have a rule of their own."""
+        """Hosts with ports that have their own rule."""
         self.found_at = 0.0
-        """When a name was last looked up and found, on the monotonic clock."""
+        """When a lookup last succeeded, on the monotonic clock."""
 
     def set_rule(self, host: str, port: int, check_address: CheckAddress | None) -> None:
-        """From now on this rule holds for a host, None: the common one. What was found under another is forgotten."""
+        """Sets the rule for a host; None restores the common one. Results found under another rule are dropped from
+        the cache."""
         if check_address is None:
             self._rules.pop((host, port), None)
         else:
@@ -72,7 +77,7 @@ class GuardedResolver:
         return self._rules.get((host, port), self._check_address)
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """A host that is an address already is checked like any other."""
+        """Returns the addresses of a host. A host that is already an address is checked like any other."""
         if is_address(host):
             self._rule(host, port)(host, port)
             return [host]
@@ -84,18 +89,18 @@ class GuardedResolver:
         return await asyncio.shield(self._resolve_once(host, port))
 
     async def resolve_uncached(self, host: str, port: int) -> list[str]:
-        """Looks the name up whatever is remembered of it."""
+        """Looks the name up without the cache."""
         return await asyncio.shield(self._resolve_once(host, port))
 
     def forget_failures(self) -> None:
-        """Names that were not found are looked up again when they are next asked for."""
+        """Drops failed lookups from the cache, so that the next request looks these names up again."""
         self._known = {name: known for name, known in self._known.items() if not isinstance(known[1], Exception)}
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _resolve_once(self, host: str, port: int) -> asyncio.Future[list[str]]:
-        """One question at a time per name; who asks meanwhile waits for the same answer."""
+        """Runs one lookup at a time per name; concurrent callers share its result."""
         asked = self._asked.get((host, port))
         if asked is None:
             asked = asyncio.ensure_future(self._find(host, port))
@@ -113,7 +118,7 @@ class GuardedResolver:
     def _note(self, host: str, port: int, done: asyncio.Future[list[str]]) -> None:
         error = None if done.cancelled() else done.exception()
         if self._asked.get((host, port)) is not done:
-            return  # its rule was changed meanwhile: what it found is not remembered
+            return  # its rule was changed meanwhile: the result is not cached
         del self._asked[host, port]
         if done.cancelled():
             return
@@ -131,7 +136,8 @@ class GuardedResolver:
 
 
 def is_no_name(error: BaseException | None) -> TypeGuard[socket.gaierror]:
-    """The name server knows that there is no such name; one that fails or is silent knows nothing."""
+    """Returns whether the name server reported that there is no such name; a server that fails or times out reports
+    nothing."""
     return isinstance(error, socket.gaierror) and error.errno in NO_NAME
 
 
@@ -144,7 +150,7 @@ def is_address(host: str) -> bool:
 
 
 def _interleave(found: Iterable[tuple[int, str]]) -> list[str]:
-    """In the system's order, but the families take turns."""
+    """Returns the addresses in the system's order, with the families alternating."""
     families: dict[int, list[str]] = {}
     for family, address in found:
         families.setdefault(family, []).append(address)
@@ -153,7 +159,7 @@ def _interleave(found: Iterable[tuple[int, str]]) -> list[str]:
 
 
 async def probe_dns_server(server: str, port: int, query: bytes, wait_s: float) -> bool:
-    """Returns whether a name server of this machine answers a query in time, whatever it answers."""
+    """Returns whether a name server of this machine responds to a query in time, whatever the response."""
     loop = asyncio.get_running_loop()
     heard: asyncio.Future[bool] = loop.create_future()
     try:

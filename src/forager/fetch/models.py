@@ -7,53 +7,53 @@ from typing import NamedTuple
 
 
 class Rendering(StrEnum):
-    """Whether scripts of a page are run before it is read."""
+    """Whether scripts of a page are run before it is parsed."""
 
     NEVER = "never"
     AUTO = "auto"
-    """Where the plain page is an empty shell."""
+    """Renders where the plain page is an empty shell."""
     ALWAYS = "always"
 
 
 class BodyCoding(NamedTuple):
-    """How a body that is still compressed becomes plain: `fetch.decode.decompress`."""
+    """How to decompress a body that is still compressed: see `fetch.decode.decompress`."""
 
     content_encoding: str
     max_bytes: int
-    """It may not grow past."""
+    """Maximum decompressed size."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawHeads:
-    """Request and answer as they went over the wire, without the body."""
+    """Request and response as sent over the network, without the body."""
 
     request: bytes
     headers: Sequence[tuple[bytes, bytes]]
-    """Of the answer, repeated ones apart, in their order."""
+    """Headers of the response in their order, repeated ones separate."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Fetched:
-    """One HTTP answer, body capped and, unless `coding` is set, decompressed. Redirects are answers too; nothing
-    follows them here."""
+    """One HTTP response with its body capped and, unless `coding` is set, decompressed. Redirects are responses too;
+    nothing follows them here."""
 
     url: str
     status_code: int
     headers: Mapping[str, str]
     """Names in lower case; repeated headers joined by ", "."""
     body: bytes
-    """Empty when the content type is none we read."""
+    """Empty when the content type is not one we read."""
     wire_bytes: int
     response_time_ms: int
     is_truncated: bool = False
-    """The compressed body broke off; what came before is kept."""
+    """The compressed body was truncated; what was decoded before is kept."""
     has_new_cookie: bool = False
-    """It set a cookie that the same request would send along the next time."""
+    """The response set a cookie that the same request would send the next time."""
     raw: RawHeads | None = None
-    """Only where it was asked for: bodies are archived with them."""
+    """Set only on request: bodies are archived with them."""
     coding: BodyCoding | None = None
-    """Set where the body is as it came: the process that reads it decompresses it, and it waits in a fifth of the
-    memory."""
+    """Set where the body is still compressed: the process that parses it decompresses it, and until then it takes a
+    fifth of the memory."""
 
     @property
     def content_type(self) -> str:

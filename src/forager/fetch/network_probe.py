@@ -1,6 +1,7 @@
-"""Whether our own network works: looks names up and opens connections, and makes no request.
+"""Checks whether our own network works: resolves names and opens connections, and makes no request.
 
-A crawl that fails everywhere at once asks it before a site is blamed. Addresses pass the same guard as a request's.
+A crawl that fails everywhere at once runs this check before a site is blamed. Addresses pass the same guard as a
+request's.
 """
 
 import asyncio
@@ -20,19 +21,19 @@ PROBE_S = 3.0
 NAME_SERVER_S = 2.0
 MOST_ADDRESSES = 2
 ANSWERED = frozenset({errno.ECONNREFUSED, errno.ECONNRESET})
-"""The host is there, although it wants no connection."""
+"""The host exists, although it rejects the connection."""
 NO_ROUTE = frozenset({errno.ENETUNREACH, errno.ENETDOWN})
 ROOT_QUERY = struct.pack(">6H", 0x464F, 0x0100, 1, 0, 0, 0) + b"\0" + struct.pack(">2H", 2, 1)
-"""The name servers of the root: every resolver answers that, if only with a refusal."""
+"""Query for the root name servers: every resolver responds to it, if only with an error."""
 
 
 class ProbeResult(Enum):
     REACHED = "reached"
     FAILED = "failed"
     NO_ROUTE = "no route"
-    """The kernel knows no way there."""
+    """The kernel has no route."""
     NO_NAME = "no such name"
-    """A name server, or the hosts file, says that the name does not exist."""
+    """A name server, or the hosts file, reports that the name does not exist."""
     SKIPPED = "needs no look-up"
 
 
@@ -42,15 +43,15 @@ class NetworkProbe:
 
     @property
     def name_found_at(self) -> float:
-        """When a name was last looked up, and found, on the monotonic clock."""
+        """Returns when a lookup last succeeded, on the monotonic clock."""
         return self._resolver.found_at
 
     def forget_failures(self) -> None:
-        """Names that were not found are looked up again with the next request."""
+        """Drops failed lookups from the cache, so that the next request looks these names up again."""
         self._resolver.forget_failures()
 
     async def look_up(self, url: str) -> ProbeResult:
-        """Looks the name of a site up, whatever is remembered of it."""
+        """Looks the name of a site up without the cache."""
         origin, _ = split_url(url)
         if is_address(origin.host):
             return ProbeResult.SKIPPED
@@ -81,7 +82,7 @@ class NetworkProbe:
 
 
 class _Caller(asyncio.Protocol):
-    """Hangs up when it is through."""
+    """Closes the connection as soon as it is established."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         transport.close()
@@ -100,7 +101,7 @@ async def _reach(address: str, port: int) -> ProbeResult:
 
 
 def has_default_route(routes: Path = Path("/proc/net/route"), routes_v6: Path = Path("/proc/net/ipv6_route")) -> bool:
-    """Returns whether the kernel has a default route. True where it does not tell."""
+    """Returns whether the kernel has a default route. True where it does not report its routes."""
     try:
         lines = [line.split() for line in routes.read_text(encoding="ascii").splitlines()[1:]]
     except OSError:
@@ -122,8 +123,8 @@ def name_servers(file: Path = Path("/etc/resolv.conf")) -> list[str]:
 
 
 async def is_name_server_up(servers: Sequence[str], port: int = 53) -> bool:
-    """Returns whether one of the machine's name servers answers anything at all. Where the machine has none in its
-    configuration it cannot be told, which counts as an answer."""
+    """Returns whether one of the machine's name servers responds at all. Also True where the machine's configuration
+    has none, since it cannot be determined."""
     if not servers:
         return True
     asked = (probe_dns_server(server, port, ROOT_QUERY, NAME_SERVER_S) for server in servers[:3])

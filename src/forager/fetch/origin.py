@@ -1,6 +1,6 @@
-"""What a URL says about its server, and the request that is sent there. Pure.
+"""Parses the origin of a URL and builds the request that is sent there. Pure.
 
-URLs come normalised. What could end a line early, or start another header, is refused or left out.
+URLs are already normalised. Input that could end a line early, or start another header, is rejected or left out.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,8 @@ KNOWN_ORIGINS = 10_000
 
 
 class Origin(NamedTuple):
-    """Whom connections belong to. `host` is an IPv6 address without its brackets, an IPv4 address, or a name."""
+    """The origin a connection belongs to. `host` is an IPv6 address without its brackets, an IPv4 address, or a
+    name."""
 
     is_tls: bool
     host: str
@@ -23,13 +24,13 @@ class Origin(NamedTuple):
     authority: str
     """As in the Host header: never with userinfo, and with a port only if it is not the scheme's own."""
     domain: str = ""
-    """Whom cookies and exceptions belong to; empty where the host is no canonical name."""
+    """The domain that cookies and exceptions belong to; empty where the host is no canonical name."""
     verifies_tls: bool = True
-    """Part of the key: a connection to whoever answered is never taken for one to a proven host."""
+    """Part of the key: a connection to an unverified host is never used as one to a verified host."""
 
 
 def split_url(url: str) -> tuple[Origin, str]:
-    """The origin, and the path with its query as the request names it. A fragment stays here."""
+    """Returns the origin, and the path with its query as the request line has it. The fragment is not sent."""
     if not (url.isascii() and url.isprintable()) or " " in url:
         raise _invalid_address(url)
     start = url.find("://") + 3
@@ -44,7 +45,7 @@ def split_url(url: str) -> tuple[Origin, str]:
 
 @lru_cache(maxsize=KNOWN_ORIGINS)
 def read_origin(base: str) -> Origin:
-    """`base` is a URL without its path."""
+    """Parses an origin; `base` is a URL without its path."""
     scheme, _, authority = base.partition("://")
     scheme = scheme.lower()
     host_and_port = authority.rpartition("@")[2]
@@ -59,7 +60,7 @@ def read_origin(base: str) -> Origin:
 
 
 def hosts_of(domain: str) -> list[tuple[str, int]]:
-    """The hosts and ports that a canonical domain stands for: with and without `www.`, and both default ports where it
+    """Returns the hosts and ports of a canonical domain: with and without `www.`, and both default ports where it
     names none."""
     host, port = _split_port(domain)
     ports = [int(port)] if port else sorted(PORTS.values())
@@ -87,7 +88,8 @@ def _split_port(host_and_port: str) -> tuple[str, str]:
 def build_request(
     origin: Origin, target: str, fixed: str, etag: str | None, last_modified: str | None, *, cookies: str = ""
 ) -> bytes:
-    """`fixed` are the header lines every request has. What a server once sent goes back only if it is printable."""
+    """Builds a GET request; `fixed` are the header lines every request has. Values that came from a server are sent
+    back only if they are printable."""
     request = f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{fixed}{cookies}"
     if etag and is_header_safe(etag):
         request += f"If-None-Match: {etag}\r\n"
@@ -97,7 +99,7 @@ def build_request(
 
 
 def build_post(origin: Origin, target: str, fixed: str, headers: Mapping[str, str], body: bytes) -> bytes:
-    """Names and values of headers are our own, and still may not end a line."""
+    """Builds a POST request. Names and values of headers are our own, and still must not end a line."""
     if not all(is_header_safe(name) and is_header_safe(value) for name, value in headers.items()):
         raise ValueError("a header that cannot be sent")
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())

@@ -1,6 +1,7 @@
-"""Which connection a request gets: the one used last if it is still warm, else a new one. Bounds how many are in use.
+"""Selects the connection for a request: the most recently used one if it is still open, else a new one. Bounds how many
+are in use.
 
-Never keeps a connection for long: below the time after which common servers hang up.
+Keeps idle connections only for a short time: less than the time after which common servers close them.
 """
 
 import asyncio
@@ -16,7 +17,8 @@ from forager.fetch.proxy_connector import ProxyConnector
 from forager.proxies.models import Proxy
 
 KEEP_ALIVE_S = 4.0
-"""Below the five seconds after which common servers hang up, so that we rarely meet a connection in its last moment."""
+"""Below the five seconds after which common servers close idle connections, so that we rarely use one that is being
+closed."""
 FAREWELL_S = 5.0
 
 
@@ -33,11 +35,11 @@ class Pool:
         self._is_closed = False
 
     def slot(self, wait_s: float) -> AbstractAsyncContextManager[None]:
-        """Room for one more connection in use."""
+        """Reserves capacity for one more connection in use."""
         return nullcontext() if self._slots is None else self._wait_for_slot(self._slots, wait_s)
 
     def take(self, origin: Origin, via: Proxy | None = None) -> Connection | None:
-        """Gone from the pool until it is given back."""
+        """Removes and returns an idle connection; it is out of the pool until it is given back."""
         idle = self._idle.get((origin, via.id if via else 0))
         if not idle:
             return None

@@ -1,7 +1,7 @@
-"""Connections through a proxy, or directly where none is named. The guard sees both ends, each by a rule of its own.
+"""Opens connections through a proxy, or directly where none is named. The guard checks both ends, each by its own rule.
 
-The site's name is looked up and checked here, and the proxy is told the address; only one that forwards plain http
-gets the name. What goes wrong before the tunnel stands is the proxy's fault (ProxyError), later it is the site's.
+The site's name is resolved and checked here, and the proxy gets the address; only a proxy that forwards plain http gets
+the name. Errors before the tunnel is established are the proxy's fault (ProxyError), later ones are the site's.
 """
 
 import asyncio
@@ -21,12 +21,13 @@ from forager.fetch.tunnel import ProxyHandshake, check_login, open_tunnel
 from forager.proxies.models import Proxy
 
 MOST_ADDRESSES = 3
-"""Of a site, tried through one proxy; IPv4 first, because a proxy's network need not be ours."""
+"""Maximum number of a site's addresses tried through one proxy; IPv4 first, because a proxy's network need not be
+ours."""
 OnGone = Callable[[Connection], None]
 
 
 def forwards(origin: Origin, via: Proxy) -> bool:
-    """Whether the request itself is handed to the proxy, in absolute form, instead of through a tunnel."""
+    """Returns whether the request itself is sent to the proxy, in absolute form, instead of through a tunnel."""
     return via.is_forwarding and via.protocol != "socks5" and not origin.is_tls
 
 
@@ -34,7 +35,7 @@ class ProxyConnector:
     """Opens connections to checked addresses, through proxies at checked addresses."""
 
     def __init__(self, direct: Connector, proxies: GuardedResolver | None = None) -> None:
-        """`proxies` looks up proxies; without it they are under the rule for sites."""
+        """`proxies` resolves proxies; without it the rule for sites applies to them."""
         self._direct = direct
         self._proxies = proxies or direct.resolver
 
@@ -50,7 +51,7 @@ class ProxyConnector:
         return await self._transfer(talk, via, origin, ends_at, on_gone)
 
     async def check_proxy(self, via: Proxy, wait_s: float) -> None:
-        """Whether the proxy is there, without any site: raises ProxyError if not."""
+        """Checks that the proxy can be reached, without any site; raises ProxyError if not."""
         ends_at = clock.monotonic() + wait_s
         talk = await self._reach(via, ends_at)
         try:
@@ -67,7 +68,8 @@ class ProxyConnector:
         self._proxies.close()
 
     async def _find_site(self, origin: Origin, wait_s: float) -> list[str]:
-        """The site's addresses, each of which may be asked; else its own error, as if there were no proxy."""
+        """Returns the site's addresses, all of which are allowed; otherwise raises the site's own error, as if there
+        were no proxy."""
         try:
             async with asyncio.timeout(wait_s):
                 found = await self._direct.resolver.resolve(origin.host, origin.port)
@@ -96,7 +98,7 @@ class ProxyConnector:
         return talk
 
     async def _reach(self, via: Proxy, ends_at: float) -> ProxyHandshake:
-        """A connection to the proxy, secured if it is an https proxy."""
+        """Opens a connection to the proxy, with TLS if it is an https proxy."""
         talk = ProxyHandshake()
         try:
             async with _wrap_proxy_errors(via, ends_at):
@@ -112,7 +114,7 @@ class ProxyConnector:
     async def _transfer(
         self, talk: ProxyHandshake, via: Proxy, origin: Origin, ends_at: float, on_gone: OnGone
     ) -> Connection:
-        """What was the proxy's becomes the site's, secured if the site is."""
+        """Turns the proxy's connection into the site's, with TLS if the site uses it."""
         connection = Connection(origin, on_gone)
         connection.via = via.id
         try:
@@ -131,7 +133,8 @@ class ProxyConnector:
     async def _secure(
         self, transport: asyncio.Transport, connection: Connection, origin: Origin, ends_at: float
     ) -> asyncio.Transport:
-        """The certificate has to be the site's own: a proxy that answers in its place is found out here."""
+        """Starts TLS with the site. The certificate must be the site's own, which detects a proxy that impersonates
+        the site."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(max(0.0, ends_at - clock.monotonic())):
@@ -150,7 +153,7 @@ class ProxyConnector:
 
 @asynccontextmanager
 async def _wrap_proxy_errors(via: Proxy, ends_at: float) -> AsyncIterator[None]:
-    """What goes wrong inside is the proxy's fault, and so is taking too long."""
+    """Turns errors and timeouts inside the block into the proxy's fault."""
     try:
         async with asyncio.timeout(max(0.0, ends_at - clock.monotonic())):
             yield

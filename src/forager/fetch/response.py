@@ -1,6 +1,7 @@
-"""Bytes of one HTTP/1.1 answer → status, headers, body. Decides what of it is read, and when it is too much.
+"""Parses the bytes of one HTTP/1.1 response into status, headers and body. Decides what of it is read, and when it is
+too large.
 
-Never touches the network: whoever has the connection feeds it, and asks whether the connection may serve again.
+Never touches the network: the connection feeds it, and checks whether it may be reused.
 """
 
 from collections.abc import Callable
@@ -14,14 +15,16 @@ MAX_HEADER_BYTES = 64 * 1024
 MAX_HEADERS = 256
 MAX_INTERIM = 16
 MAX_IDLE_BYTES = 64 * 1024
-"""In a row and good for nothing. Around a wanted body these are chunk extensions and trailers, and more is an attack.
-Of an unwanted body, reading so much to its end is cheaper than the next connection."""
+"""Maximum number of consecutive bytes that are of no use. Around a wanted body these are chunk extensions and
+trailers, and more is an attack. For an unwanted body, reading this much to its end is cheaper than opening the next
+connection."""
 BODILESS = frozenset({204, 304})
 KNOWN_CODINGS = frozenset({"chunked", "identity"})
 
 
 class ResponseReader:
-    """For one answer. `is_done` says that nothing more is needed, `is_exact` that it ended where its message ended."""
+    """Reads one response. `is_done` means that nothing more is needed, `is_exact` that it ended where its message
+    ended."""
 
     __slots__ = (
         "_has_head",
@@ -61,7 +64,7 @@ class ResponseReader:
         self.status_code = 0
         self.headers: dict[str, str] = {}
         self.set_cookies: list[str] = []
-        """Each by itself: their dates have commas, so what is joined cannot be taken apart again."""
+        """Kept separate: their dates contain commas, so joined values could not be split again."""
         self.body = bytearray()
         self.has_begun = False
         self.is_cut = False
@@ -70,7 +73,7 @@ class ResponseReader:
         self._parser: HttpResponseParser | None = _make_parser(self)
 
     def feed(self, data: bytes) -> bool:
-        """Whether the answer is done. Raises what is wrong with it, as soon as that is known."""
+        """Returns whether the response is done. Raises an error as soon as one is detected."""
         self.has_begun = True
         if self._has_head:
             self._feed_body(data)
@@ -79,7 +82,8 @@ class ResponseReader:
         return self.is_done
 
     def end(self, reason: str) -> None:
-        """The connection is gone. Right for a body without a length, too early for anything else, unless unwanted."""
+        """Handles the end of the connection. Correct for a body without a length, too early for anything else,
+        unless unwanted."""
         if self._is_drained or (self._runs_to_eof and not reason):
             self._finish()
             return
@@ -89,24 +93,24 @@ class ResponseReader:
         )
 
     def finish_early(self) -> bool:
-        """Whether the answer is good without the rest: nobody waits for a body nobody wants."""
+        """Returns whether the response is usable without the rest: an unwanted body is not waited for."""
         if self._is_drained:
             self._finish()
         return self.is_done
 
     def take_body(self) -> bytes:
-        """Once: what was gathered is not held twice."""
+        """Returns the body, once: the received bytes are not held twice."""
         body = bytes(self.body)
         self.body = bytearray()
         return body
 
     @property
     def raw_headers(self) -> list[tuple[bytes, bytes]]:
-        """As they were sent, repeated ones apart."""
+        """Returns the headers as they were sent, repeated ones separate."""
         return self._raw_headers
 
     def release(self) -> None:
-        """The parser holds this reader; together they would wait for the garbage collector."""
+        """Breaks the reference cycle with the parser, which would otherwise wait for the garbage collector."""
         self._parser = None
 
     def _feed_head(self, data: bytes) -> None:
@@ -143,12 +147,13 @@ class ResponseReader:
         return self.is_done
 
     def on_message_begin(self) -> None:
-        """Bytes after the end: an answer to nothing we asked."""
+        """Handles bytes after the end: a response to no request of ours."""
         if self.is_done:
             self._mark_extra_data()
 
     def _mark_extra_data(self) -> None:
-        """More came than the message said: perhaps its length was wrong, so a body that was read is not all of it."""
+        """Marks that more arrived than the message declared: its length may be wrong, so a body that was read may be
+        incomplete."""
         self.is_exact = False
         self.is_cut = self.is_cut or bool(self.body)
 
@@ -238,7 +243,7 @@ class ResponseReader:
         self._finish()
 
     def _finish(self) -> None:
-        """Before the message's own end, so the connection is of no more use."""
+        """Finishes before the message's own end, so the connection cannot be reused."""
         self.is_done = True
         self.is_exact = False
 
@@ -247,7 +252,8 @@ class ResponseReader:
 
 
 def _make_parser(reader: ResponseReader) -> HttpResponseParser:
-    """As forgiving as browsers are: folded headers, lines without CR, blanks after a chunk's size."""
+    """Creates a parser as lenient as browsers: it accepts folded headers, lines without CR, and blanks after a
+    chunk's size."""
     parser = HttpResponseParser(reader)
     parser.set_dangerous_leniencies(
         lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
@@ -268,5 +274,5 @@ def _read_value(value: bytes) -> str:
 
 
 def _printable(text: str) -> str:
-    """Servers should not write in our logs."""
+    """Returns printable text, so that servers cannot write control characters to our logs."""
     return "".join(c for c in text[:200] if c.isprintable())

@@ -1,4 +1,4 @@
-"""What the system says when a connection cannot be made → our errors, once and in one place."""
+"""Translates system errors of connection attempts into our errors. All such errors are translated here."""
 
 import errno
 import socket
@@ -7,11 +7,11 @@ import ssl
 from forager.errors import ConnectError, DnsError, ExhaustedError, TlsError, VisitError, VisitTimeoutError
 
 OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-"""What the machine lacks is no fault of the site."""
+"""Errors caused by a lack of resources on this machine are not the site's fault."""
 
 
 def translate(error: Exception, where: str) -> VisitError:
-    """`where` is the host and port, for the person who reads the sentence."""
+    """Returns our error; `where` is the host and port for the message."""
     match error:
         case socket.gaierror() if error.errno in {socket.EAI_SYSTEM, socket.EAI_MEMORY}:
             return ExhaustedError(f"this machine could not look up the name in {where}: {reason_of(error)}")
@@ -33,7 +33,7 @@ def translate(error: Exception, where: str) -> VisitError:
 
 
 def reason_of(error: Exception) -> str:
-    """One printable line: servers should not write in our logs."""
+    """Returns one printable line, so that servers cannot write control characters to our logs."""
     text = getattr(error, "verify_message", None) or getattr(error, "strerror", None) or str(error)
     line = str(text).strip().partition("\n")[0].strip().rstrip(":")
     return "".join(c for c in line[:200] if c.isprintable()) or type(error).__name__

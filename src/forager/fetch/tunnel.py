@@ -1,7 +1,7 @@
-"""What is said to a proxy before it carries our bytes: HTTP CONNECT (RFC 9110) or SOCKS5 (RFC 1928, 1929).
+"""The handshake with a proxy before it carries our bytes: HTTP CONNECT (RFC 9110) or SOCKS5 (RFC 1928, 1929).
 
-It is told the address that was checked, never a name: a proxy that looked names up itself could be led anywhere.
-Raises ProxyError where the proxy is at fault, ConnectError where it says that it cannot reach the site.
+The proxy gets the address that was checked, never a name: a proxy that resolved names itself could be directed to any
+address. Raises ProxyError where the proxy is at fault, ConnectError where it reports that it cannot reach the site.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ SOCKS_REFUSALS = {
 
 
 class ProxyHandshake(asyncio.Protocol):
-    """The few words with a proxy; afterwards its transport belongs to the connection that is carried."""
+    """Protocol for the handshake with a proxy; afterwards its transport belongs to the tunnelled connection."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
@@ -47,14 +47,15 @@ class ProxyHandshake(asyncio.Protocol):
 
     @property
     def is_silent(self) -> bool:
-        """Nothing was said that nobody asked for."""
+        """Returns whether no unrequested bytes were received."""
         return not self._heard
 
     def say(self, words: bytes) -> None:
         self.transport.write(words)
 
     async def hear(self, length_of: Callable[[bytearray], int]) -> bytes:
-        """`length_of` tells how many bytes are wanted of what was heard so far; 0: more, to know."""
+        """Receives a message. `length_of` returns how many bytes the message has, given those received so far; 0:
+        more are needed to know."""
         while not (wanted := length_of(self._heard)) or len(self._heard) < wanted:
             if len(self._heard) > MOST_ANSWER_BYTES:
                 raise ConnectionResetError("it said more than a proxy has to say")
@@ -90,13 +91,13 @@ class ProxyHandshake(asyncio.Protocol):
 
 
 async def check_login(talk: ProxyHandshake, via: Proxy) -> None:
-    """All that can be said without a site to go to: who we are, to a proxy that asks for it first."""
+    """Performs the part of the handshake that needs no site: authenticates with a proxy that requires it first."""
     if via.protocol == "socks5":
         await _sign_in(talk, via)
 
 
 async def open_tunnel(talk: ProxyHandshake, via: Proxy, address: str, port: int, where: str) -> None:
-    """`where` is the site as people know it."""
+    """Opens a tunnel; `where` is the site's name for messages."""
     if via.protocol == "socks5":
         await _sign_in(talk, via)
         await _connect_socks(talk, via, address, port, where)
@@ -107,7 +108,7 @@ async def open_tunnel(talk: ProxyHandshake, via: Proxy, address: str, port: int,
 
 
 def authorization(via: Proxy) -> str:
-    """The header line a proxy is shown, and nobody else; empty where it wants none."""
+    """Returns the authorization header line, which only the proxy receives; empty where it needs none."""
     if via.username is None:
         return ""
     account = base64.b64encode(f"{via.username}:{via.password or ''}".encode()).decode("ascii")
@@ -177,7 +178,7 @@ async def _connect_socks(talk: ProxyHandshake, via: Proxy, address: str, port: i
 
 
 def _length_of_socks(heard: bytearray) -> int:
-    """An answer ends with the address the proxy speaks from, in one of three forms."""
+    """Returns the length of a SOCKS5 reply, which ends with the proxy's bound address in one of three forms."""
     if len(heard) < 5:
         return 0
     lengths = {1: 4, 3: 1 + heard[4], 4: 16}

@@ -1,1 +1,1 @@
-"""The frontier: pages, tasks and links. Claim, learn, record; the queue is the history's open end."""
+"""The frontier: pages, tasks and links. Workers claim, enqueue and record; the queue is the open end of the history."""

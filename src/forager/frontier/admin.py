@@ -1,6 +1,6 @@
-"""What an operator's orders do to the pages of a domain: tried again, visited again, planned.
+"""Applies operator commands to the pages of a domain: retry, revisit, reschedule.
 
-Opens no transactions: the floor above does, and holds the domain's row, so that its counters stay right.
+Opens no transactions: the caller does, and locks the domain's row, so that its counters stay correct.
 """
 
 from forager.db import statements
@@ -10,13 +10,13 @@ SQL = statements.load("forager.frontier", "admin.sql")
 
 
 async def requeue_domain(conn: Connection, domain_id: int, *, also_gone: bool, by: str) -> int:
-    """How many pages wait again that had failed; the domain's counter is the caller's to move."""
+    """Queues failed pages again and returns their number; the caller updates the domain's counter."""
     reopened: int = await conn.fetchval(SQL["requeue_domain"], domain_id, also_gone, by)
     return reopened
 
 
 async def revisit_domain(conn: Connection, domain_id: int, *, by: str) -> int:
-    """How many pages that were read are visited again now."""
+    """Schedules pages that were read for a visit now. Returns their number."""
     revisited: int = await conn.fetchval(SQL["revisit_domain"], domain_id, by)
     return revisited
 
@@ -26,7 +26,8 @@ async def run_retries_now(conn: Connection, domain_id: int) -> None:
 
 
 async def clear_validators(conn: Connection, domain_id: int) -> None:
-    """The next visit of each page brings it whole: there is something in it that nobody looked for before."""
+    """Makes the next visit of each page fetch it completely: the page contains something that was not extracted
+    before."""
     await conn.execute(SQL["clear_validators"], domain_id)
 
 
@@ -35,12 +36,12 @@ async def set_page_frequency(conn: Connection, page_id: int, every_s: float | No
 
 
 async def plan_revisits(conn: Connection, domain_id: int, *, page_id: int | None = None, by: str) -> int:
-    """How many visits were planned or moved, of a whole domain or of one page."""
+    """Schedules or reschedules revisits of a whole domain or of one page. Returns their number."""
     planned: int = await conn.fetchval(SQL["plan_revisits"], domain_id, page_id, by)
     return planned
 
 
 async def drop_revisits(conn: Connection, domain_id: int, *, page_id: int | None = None) -> int:
-    """How many planned visits were forgotten, because their page is visited only once now."""
+    """Deletes planned visits of pages that are now visited only once. Returns their number."""
     dropped: int = await conn.fetchval(SQL["drop_revisits"], domain_id, page_id)
     return dropped

@@ -1,8 +1,8 @@
--- What an operator's orders do to the pages of a domain: tried again, visited again, planned.
+-- Applies operator commands to the pages of a domain: retry, revisit, reschedule.
 
 -- name: requeue_domain
--- A domain is tried again: its failed and blocked pages, and if asked for the gone ones, each get a new task. What a trap
--- leaves out stays out.
+-- Retries a domain: its failed and blocked pages and, on request, the gone ones each get a new task. Pages that a trap
+-- excludes stay excluded.
 WITH again AS (
     UPDATE pages SET status = 'queued'
     WHERE domain_id = $1 AND (status IN ('failed', 'blocked') OR ($2 AND status = 'gone')) AND trap_id IS NULL
@@ -13,7 +13,7 @@ WITH again AS (
 SELECT count(*)::int FROM again;
 
 -- name: revisit_domain
--- Everything a domain gave is visited again now, also what was planned for later.
+-- Schedules all pages of a domain that were read for a visit now, including those planned for later.
 WITH again AS (
     INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by)
     SELECT p.id, p.domain_id, p.priority, $2 FROM pages p WHERE p.domain_id = $1 AND p.status = 'fetched'
@@ -24,23 +24,23 @@ WITH again AS (
 SELECT count(*)::int FROM again;
 
 -- name: run_retries_now
--- What was to be tried again later is tried now.
+-- Makes pending retries due now.
 UPDATE crawl_tasks t SET scheduled_for = now()
 FROM pages p
 WHERE p.id = t.page_id AND p.status = 'queued' AND t.domain_id = $1 AND t.outcome IS NULL AND t.locked_at IS NULL AND t.scheduled_for > now();
 
 -- name: clear_validators
--- Pages of a domain are asked for whole with their next visit, also where nothing has changed.
+-- Makes the next visit of a domain's pages fetch them completely, even if nothing has changed.
 UPDATE pages SET etag = NULL, last_modified = NULL
 WHERE domain_id = $1 AND NOT is_image AND (etag IS NOT NULL OR last_modified IS NOT NULL);
 
 -- name: set_page_frequency
--- How often one page is visited again; NULL takes its domain's.
+-- Sets how often one page is revisited; NULL uses its domain's frequency.
 UPDATE pages SET revisit_every_s = $2 WHERE id = $1;
 
 -- name: plan_revisits
--- The next visit of every page that has one coming, or of one page: its frequency after the last. What an adaptive domain
--- planned, what is due and what is under way stays.
+-- Schedules the next visit of every page that is to be revisited, or of one page: one interval after the last visit.
+-- Visits that an adaptive domain planned, that are due or that are in progress stay unchanged.
 WITH planned AS (
     INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by, scheduled_for)
     SELECT p.id, p.domain_id, p.priority, $3, COALESCE(p.fetched_at, now()) + make_interval(secs => every.s)
@@ -57,8 +57,8 @@ WITH planned AS (
 SELECT count(*)::int FROM planned;
 
 -- name: drop_revisits
--- Visits planned for pages that are to be visited once: forgotten, unless they are due. Nothing was asked for them yet. What a person
--- ordered with a frequency, a webhook or in a batch stays.
+-- Deletes visits planned for pages that are to be visited once, unless they are due. No request was made for them yet.
+-- Tasks that were ordered with a frequency, a webhook or in a batch stay.
 WITH dropped AS (
     DELETE FROM crawl_tasks t
     USING pages p, domains d

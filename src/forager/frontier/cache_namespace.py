@@ -1,8 +1,8 @@
-"""The era of pages: it ends whenever some are deleted, and with it all that workers remember of them.
+"""The namespace of cached pages: it changes whenever pages are deleted, which invalidates the caches of all workers.
 
-A worker enqueues and records under a shared lock, a purge deletes under the exclusive one. So whatever a worker writes
-about a page is written before the page goes, and goes with it; or after, and then the worker sees that the era ended.
-Opens no transactions: the floor above does.
+A worker enqueues and records under a shared lock, a purge deletes under the exclusive one. A worker therefore writes
+about a page either before the purge, which deletes that too, or after it, and then sees that the namespace changed.
+Opens no transactions: the caller does.
 """
 
 from collections.abc import Collection
@@ -14,23 +14,23 @@ SQL = statements.load("forager.frontier", "cache_namespace.sql")
 
 
 async def share(conn: Connection) -> str | None:
-    """Returns the era; it lasts until this transaction ends. The lock comes in a statement of its own: another one then
-    sees what was committed while this one waited."""
+    """Returns the namespace, which stays valid until this transaction ends. Takes the lock in a separate statement: the
+    next statement then sees what was committed while this one waited."""
     await conn.execute(SQL["share_pages"])
     era: str | None = await conn.fetchval(SQL["read_era"])
     return era
 
 
 async def own(conn: Connection) -> None:
-    """First of all in a transaction that deletes pages or domains."""
+    """Takes the exclusive lock. Must be the first statement of a transaction that deletes pages or domains."""
     await conn.execute(SQL["own_pages"])
 
 
 async def end(conn: Connection) -> None:
-    """Where domains or images go and no page with them."""
+    """Starts a new namespace, for deletions of domains or images that delete no page."""
     await conn.execute(SQL["end_era"])
 
 
 async def present(conn: Connection, pages: Collection[int]) -> set[int]:
-    """Returns those of these pages that are still there."""
+    """Returns those of these pages that still exist."""
     return {row["id"] for row in await conn.fetch(SQL["present_pages"], list(pages))}

@@ -1,4 +1,4 @@
-"""Which domain and which page come next: leases the best domains to a worker, and makes tasks of their best pages."""
+"""Selects the next domains and pages: leases the best domains to a worker, and creates tasks for their best pages."""
 
 from collections.abc import Sequence
 
@@ -20,8 +20,8 @@ CLAIM_TASKS = Query(SQL["claim_tasks"], ClaimedTask)
 
 
 START_S = 30.0
-"""For so long after the first worker of a run started, the announced number of workers is waited for: the one that is
-up first does not take the share of those that still start."""
+"""For this long after the first worker of a run started, claims assume the announced number of workers, so that the
+first worker does not take the share of those that are still starting."""
 
 
 async def claim_domains(
@@ -37,8 +37,8 @@ async def claim_domains(
     offered: Sequence[tuple[int, int]] | None = None,
     live_s: float = 120.0,
 ) -> list[Lease]:
-    """Leases domains that want no label, and those that want one of `labels`; where some are offered, by their ids and
-    the versions of their leases, only of these. Workers share that were heard from within `live_s`."""
+    """Leases domains that require no label or one of `labels`. If `offered` is given (domain ids and lease versions),
+    leases only these. Workers with a heartbeat within `live_s` share the domains."""
     start_s = min(live_s, START_S)
     within = (worker, run, limit, lease_s, float(workers), max_pages_per_domain, ["", *labels], live_s, start_s)
     return await CLAIM_DOMAINS.fetch(conn, *within, *((None, None) if offered is None else _columns(offered)))
@@ -47,7 +47,7 @@ async def claim_domains(
 async def still_claimable(
     conn: Connection, offered: Sequence[tuple[int, int]], *, run: int, max_pages_per_domain: int | None
 ) -> set[int]:
-    """Of domains that were offered, those that another worker may claim now."""
+    """Returns those of the offered domains that another worker may claim now."""
     return set(await STILL_CLAIMABLE.fetch(conn, *_columns(offered), run, max_pages_per_domain))
 
 
@@ -56,7 +56,7 @@ def _columns(offered: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
 
 
 async def free_tasks(conn: Connection, domain_ids: Sequence[int]) -> list[FreedTasks]:
-    """Returns what was given back."""
+    """Releases the locked tasks of these domains. Returns the released tasks."""
     return await FREE_TASKS.fetch(conn, domain_ids)
 
 
@@ -107,7 +107,7 @@ def _target(task: ClaimedTask, version: int, parser: str) -> Target:
 
 
 def _past(task: ClaimedTask) -> Past:
-    """Returns what the visit before left; a page that was visited has all of it."""
+    """Returns the result of the previous visit; a page that was visited has all of its fields."""
     return Past(
         task.etag,
         task.last_modified,

@@ -1,12 +1,14 @@
 -- name: claim_domains
--- Lease a worker's fair share of a run's best due domains; SKIP LOCKED keeps claimants from waiting for each other.
--- Lowest round first, then the best score. The index holds due domains only, so the cost does not grow with those asleep; as an
--- array the chosen are looked up one by one, while a join of as many as there might be would read the whole table. $7 are the labels we
--- may claim for, the empty one among them: each is a range of the index, so that domains that wait for others cost us nothing. The run's live
--- workers share: those with the label that sent a heartbeat within $8 seconds and are neither drained nor paused. A worker that is lost has no share.
--- While none of them is older than $9 seconds, at least $5 workers are expected. A worker without a recent heartbeat of its own gets nothing:
--- others may take its leases at any moment. $10 and $11: only these domains, each if its lease still has the version that a message names:
--- a message that is stale, doubled or late leases nothing. NULL: all that are due.
+-- Leases a worker's fair share of a run's best due domains; SKIP LOCKED keeps claimants from waiting for each other.
+-- Lowest round first, then the best score. The index holds due domains only, so the cost does not grow with the domains
+-- that are not due. The chosen domains are passed as an array and looked up one by one; a join on the estimated maximum
+-- would read the whole table. $7 are the labels the worker may claim for, including the empty one: each is a range of
+-- the index, so that domains waiting for other workers cost nothing. The run's live workers share: those with the label
+-- that sent a heartbeat within $8 seconds and are neither drained nor paused. A lost worker has no share. While none of
+-- them is older than $9 seconds, at least $5 workers are expected. A worker without a recent heartbeat of its own gets
+-- nothing: others may take its leases at any moment. $10 and $11 restrict the claim to these domains, each only if its
+-- lease still has the version that a message names: a stale, duplicate or late message leases nothing. NULL: all due
+-- domains.
 WITH live AS MATERIALIZED (
     SELECT w.id, w.labels, w.started_at FROM workers w
     WHERE w.status = 'running' AND w.run_id = $2 AND w.heartbeat_at > now() - make_interval(secs => $8) AND w.drain_asked_at IS NULL
@@ -73,14 +75,15 @@ RETURNING d.id AS domain_id, d.name AS domain, d.version, d.crawl_delay_s AS del
           d.images_policy AS images, d.images_only, d.parser_name, d.rendering, d.stores_links, COALESCE(d.allow_networks, '{}') AS allow_networks;
 
 -- name: still_claimable
--- Of domains that messages name, those that another worker may claim now: they exceed our share, or want a label that we do not have.
+-- Returns those of the domains named by messages that another worker may claim now: they exceed this worker's share, or
+-- require a label that it does not have.
 SELECT d.id FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, version)
 JOIN domains d ON d.id = n.domain_id AND d.version = n.version
 WHERE d.claimed_by IS NULL AND d.run_id = $3 AND NOT EXISTS (SELECT FROM claim_conditions(d, $4::int) g WHERE NOT g.is_open);
 
 -- name: free_tasks
--- Give back the tasks of these domains that somebody had locked: a dead worker's, or our own at a stop. They count for no run. What
--- was paused meanwhile stays so.
+-- Releases the locked tasks of these domains: those of a dead worker, or the worker's own when it stops. They do not
+-- count for any run. Tasks that were paused meanwhile stay paused.
 WITH freed AS (
     UPDATE crawl_tasks t
     SET locked_at = NULL, locked_by = NULL, run_id = NULL, status = CASE t.status WHEN 'paused' THEN 'paused' ELSE 'pending' END::task_status
@@ -91,10 +94,10 @@ WITH freed AS (
 SELECT run_id, domain_id, count(*)::int AS pages FROM freed WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
 
 -- name: claim_tasks
--- The best due tasks and, after them, the best discovered pages of leased domains become locked tasks. What a page shows is part of
--- it: images need not lie in the run's scope, and of a domain that was taken for its images nothing else is.
--- New tasks get their numbers before they are inserted, so that nobody has to find the page of each: without statistics a server
--- compares each with each, half a second of its processor for 2,560 instead of a tenth.
+-- Turns the best due tasks and, after them, the best discovered pages of leased domains into locked tasks. The images
+-- that a page shows are part of it: they need not be in the run's scope, and a domain that was added for its images
+-- gets no other visits. New tasks get their ids before they are inserted, so that the page of each need not be looked
+-- up: without statistics the server compares each with each, half a second of CPU for 2,560 tasks instead of a tenth.
 WITH lane AS MATERIALIZED (
     SELECT w.domain_id, LEAST(w.want, LEAST($6::int, d.max_pages_per_run) - d.run_pages)::int AS want, d.images_only
     FROM unnest($1::bigint[], $2::bigint[], $3::int[]) AS w (domain_id, version, want)

@@ -1,5 +1,5 @@
-"""The inner loops of this room that are there in C, or None: each is described where its Python twin is, which is taken
-then. Nobody else imports `_native`."""
+"""The inner loops of this package that are compiled from C, or None: the Python implementation, which documents each,
+is used then. No other module imports `_native`."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -7,7 +7,7 @@ from forager.links.models import Discovery
 from forager.parsing.models import Keywords
 
 Heard = bytes | tuple[int, tuple[tuple[bytes, int], ...]]
-"""A word's lexeme, in UTF-8; or how many positions the word takes, and its lexemes, each with its own
+"""A word's lexeme, in UTF-8; or the number of positions the word takes, and its lexemes, each with its own position
 among them."""
 Weave = Callable[[Keywords, dict[str, Heard], dict[str, Heard]], bytes | list[str] | None]
 Recall = Callable[

@@ -1,7 +1,7 @@
-"""What pages say beyond the signals in `pages`: headline, site, tags, rating, calendar days, structured data.
+"""Stores what pages say beyond the signals in `pages`: headline, site, tags, rating, dates, structured data.
 
-Apart from `pages`, whose rows are rewritten with every visit and read by every list. Structured data is compressed
-here: 21 µs for a page with 3 KB of it, where jsonb takes 80. Opens no transactions: the floor above does.
+Separate from `pages`, whose rows are rewritten with every visit and read by every list. Structured data is compressed
+here: 21 µs for a page with 3 KB of it, where jsonb takes 80. Opens no transactions: the caller does.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ from forager.parsing.models import Reading
 SQL = statements.load("forager.frontier", "details.sql")
 RECORD_DETAILS = BulkCommand(SQL["record_details"], DetailColumns)
 MOST_BYTES = 65_536
-"""Of the structured data of one page, before it is compressed. Of 1,449 real pages none has more; the mean is 4 KB."""
+"""Limit of a page's structured data before compression. Of 1,449 real pages none has more; the mean is 4 KB."""
 MOST_CUT_BYTES = 1_000_000
-"""Of longer ones nothing is kept: a megabyte takes 5 ms."""
+"""Structured data above this size is dropped: parsing a megabyte takes 5 ms."""
 ITEMS_CUT = "items_cut"
-"""Flag of a page that has more: the items that fit are kept."""
+"""Flag of a page with more than MOST_BYTES: the items that fit are kept."""
 LONGEST_TEXT = 1000
 MOST_TAGS = 100
 MOST_RATINGS = 2**31 - 1
@@ -51,7 +51,7 @@ class Details(NamedTuple):
 
     @property
     def content_hash(self) -> bytes:
-        """Over the columns as PostgreSQL writes them, so that `forager check --deep` can compare."""
+        """Hashes the columns as PostgreSQL formats them, so that `forager check --deep` can compare."""
         texts = TAGS_BETWEEN.join(["" if value is None else str(value) for value in self[:-1]])
         return hashlib.sha256(texts.encode() + (self.structured_data or b"")).digest()[:16]
 
@@ -60,7 +60,7 @@ EMPTY = Details(None, None, None, None, None, None, None, None, None)
 
 
 def details_of(reading: Reading) -> Details:
-    """What is stored of a reading. What a column cannot hold is left out: one page must not fail a batch."""
+    """Returns the columns to store for a reading. Omits what a column cannot hold: one page must not fail a batch."""
     return Details(
         _truncate(reading.headline),
         _truncate(reading.site_name),
@@ -87,12 +87,13 @@ def _clean_rating(rating: Decimal | None) -> Decimal | None:
 
 
 def _day(day: date | None) -> date | None:
-    """To the driver the first and the last day that Python knows are infinite."""
+    """Returns None for days of the first and the last year: the driver treats Python's first and last day as
+    infinite."""
     return day if day is not None and 1 < day.year < 9999 else None
 
 
 def pack_items(structured_data: bytes) -> bytes | None:
-    """Compressed; None where there is nothing, or so much that taking it apart would hold the worker up."""
+    """Returns the compressed items; None if there are none, or so many that parsing them would delay the worker."""
     if len(structured_data) > MOST_BYTES:
         structured_data = _truncate_items(structured_data) if len(structured_data) <= MOST_CUT_BYTES else b""
     return isal_zlib.compress(structured_data, 0) if structured_data else None
@@ -104,7 +105,7 @@ def unpack_items(packed: bytes | None) -> list[dict[str, Any]]:
 
 
 def _truncate_items(structured_data: bytes) -> bytes:
-    """The items that fit, in their order."""
+    """Returns the first items that fit, in their order."""
     kept: list[bytes] = []
     left = MOST_BYTES - 2
     for item in orjson.loads(structured_data):
@@ -116,7 +117,8 @@ def _truncate_items(structured_data: bytes) -> bytes:
 
 
 async def record_details(conn: Connection, outcomes: Sequence[Outcome]) -> None:
-    """Details of pages that were read, one statement for all; older ones of a page that has none are removed."""
+    """Saves the details of pages that were read, in one statement; deletes the old details of pages that have none
+    now."""
     rows: list[tuple[int, Details]] = []
     emptied: list[int] = []
     for outcome in outcomes:
@@ -146,5 +148,5 @@ async def record_details(conn: Connection, outcomes: Sequence[Outcome]) -> None:
 
 
 async def get_structured_data(conn: Connection, page_id: int) -> list[dict[str, Any]]:
-    """All items of one page; none where it has none, or is not known."""
+    """Returns all items of a page; none if it has none, or is unknown."""
     return unpack_items(await conn.fetchval(SQL["find_structured_data"], page_id))

@@ -1,7 +1,8 @@
--- What pages say beyond the signals in `pages`. Owner of page_details.
+-- Details of pages beyond the signals in `pages`. Owner of page_details.
 
 -- name: record_details
--- Details of a batch of pages as their newest readings have them: written where they changed, removed where a page has none any more.
+-- Saves the details of a batch of pages from their newest readings: writes those that changed, deletes those of pages
+-- that have none now.
 WITH emptied AS (
     DELETE FROM page_details WHERE page_id = ANY ($12::bigint[])
 )
@@ -17,5 +18,5 @@ SET headline = EXCLUDED.headline, site_name = EXCLUDED.site_name, section = EXCL
 WHERE d.content_hash <> EXCLUDED.content_hash;
 
 -- name: find_structured_data
--- The structured data of one page, compressed; no row where it has none.
+-- Returns the structured data of one page, compressed; no row if it has none.
 SELECT d.structured_data FROM page_details d WHERE d.page_id = $1 AND d.structured_data IS NOT NULL;

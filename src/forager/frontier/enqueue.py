@@ -1,7 +1,7 @@
-"""The seventh verb: new domains and pages, batched, in a transaction of their own.
+"""Enqueues new domains and pages, in batches, in a transaction of their own.
 
-Learning comes before recording: a crash between the two re-crawls a page but never loses a link. Three steps in a fixed
-order (domains by name, pages by key, counters by id) keep any number of workers from deadlocking.
+Enqueueing comes before recording: a crash between the two re-crawls a page but never loses a link. Three steps in a
+fixed order (domains by name, pages by key, counters by id) keep any number of workers from deadlocking.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -17,30 +17,30 @@ from forager.urls.domain import origin_of
 
 @dataclass(slots=True)
 class EnqueueResult:
-    """What a batch of links came to."""
+    """The result of enqueueing a batch of links."""
 
     page_ids: dict[bytes, int] = field(default_factory=dict)
-    """Every link's page, new or known."""
+    """The page of every link, new or known."""
     new: dict[int, int] = field(default_factory=dict)
-    """Domain → how many pages are new."""
+    """Domain → number of new pages."""
     nearest: dict[int, int] = field(default_factory=dict)
-    """Domain → the smallest depth of its new pages."""
+    """Domain → smallest depth of its new pages."""
     nearer: dict[int, int] = field(default_factory=dict)
-    """Page → a smaller depth than it had."""
+    """Page → new depth, smaller than the previous one."""
     refused: set[bytes] = field(default_factory=set)
-    """Links to domains that are not wanted: they stay unknown."""
+    """Links to rejected domains: they stay unknown."""
     images: set[int] = field(default_factory=set)
-    """Pages that were known as images only, and that a link leads to."""
+    """Pages that were known only as images, and that a link now leads to."""
     fresh: list[tuple[bytes, int, int]] = field(default_factory=list)
-    """What the memory may take once the transaction is safe: key, page, depth."""
+    """Entries for the URL cache once the transaction is committed: key, page, depth."""
     found: dict[int, int] = field(default_factory=dict)
-    """Domain → how many links the database was asked for and knew."""
+    """Domain → number of links that were looked up in the database and found."""
     era: str | None = None
-    """What the memory knew was true in it."""
+    """The cache namespace in which the URL cache was valid."""
 
 
 def sort_known(links: Iterable[Discovery], known: UrlCache) -> tuple[EnqueueResult, dict[bytes, Discovery]]:
-    """Split links by memory: those it knows are answered, the rest is to be asked."""
+    """Splits links by the URL cache: resolves those it contains, and returns the rest to be looked up."""
     learned = EnqueueResult()
     unknown: dict[bytes, Discovery] = {}
     for link in known.take(links, learned.page_ids):
@@ -59,7 +59,7 @@ def sort_known(links: Iterable[Discovery], known: UrlCache) -> tuple[EnqueueResu
 
 
 def merge_cached(learned: EnqueueResult, unknown: dict[bytes, Discovery], recalled: Mapping[bytes, int]) -> None:
-    """What other workers know is answered, too, and unknown no longer."""
+    """Resolves links that other workers have cached, and removes them from `unknown`."""
     for key, packed in recalled.items():
         page, depth, link = page_id(packed), depth_of(packed), unknown.pop(key)
         learned.page_ids[key] = page
@@ -69,7 +69,8 @@ def merge_cached(learned: EnqueueResult, unknown: dict[bytes, Discovery], recall
 
 
 DomainIds = Callable[[Any, Mapping[str, str]], Awaitable[Mapping[str, int]]]
-"""Finds or adds domains, given by name with the origin they were met at. What it leaves out is not learned."""
+"""Finds or adds domains, given by name with the origin where they were found. Links to domains it omits are not
+enqueued."""
 
 
 async def enqueue(
@@ -81,7 +82,7 @@ async def enqueue(
     are_seeds: bool = False,
     are_images: bool = False,
 ) -> None:
-    """Insert what is unknown and fill `learned`. Runs inside the caller's transaction; safe to run again."""
+    """Inserts the unknown pages and fills `learned`. Runs inside the caller's transaction; safe to run again."""
     ids = await domain_ids(conn, {link.domain: origin_of(link.url) for link in unknown.values()})
     pages = [(ids[link.domain], link) for link in unknown.values() if link.domain in ids]
     if len(pages) < len(unknown):
@@ -99,13 +100,14 @@ async def enqueue(
         await _find(conn, learned, unknown, raced)
         learned.refused.update(
             link.key for _, link in raced if link.key not in learned.page_ids
-        )  # their domain is gone
+        )  # their domain was deleted
 
 
 async def _find(
     conn: Connection, learned: EnqueueResult, unknown: Mapping[bytes, Discovery], pages: Sequence[tuple[int, Discovery]]
 ) -> None:
-    """Look before inserting: in a large crawl most of what the memory forgot is known, and a look is half the price."""
+    """Looks pages up before inserting them: in a large crawl most evicted pages are known, and a look-up is half the
+    price."""
     found = await store.find_pages(conn, [(domain, link.key) for domain, link in pages])
     for page, domain, key, depth, is_image in found:
         learned.page_ids[key] = page

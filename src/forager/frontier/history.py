@@ -1,6 +1,7 @@
-"""Closed tasks that leave the history for cold files. One short function per statement of `history.sql`.
+"""Moves closed tasks from the history to archive files. One short function per statement of `history.sql`.
 
-The database lets them go only while their slice says `moving`, which it does once its file was verified.
+The database permits their deletion only while their archive part has the status `moving`, which it gets once its file
+was verified.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
@@ -17,9 +18,9 @@ from forager.db.types import Connection
 
 SQL = statements.load("forager.frontier", "history.sql")
 LOCK = 0x466F72436F6C64
-"""The advisory lock of whoever archives or purges."""
+"""The advisory lock for archiving and purging."""
 PAGES = "pages"
-"""The kind of slices that hold signals of pages; the others hold visits."""
+"""The kind of archive parts that hold page signals; the others hold visits."""
 RESTORED_PAGES = ("slice_id", "id", "domain_id", "domain", "url", "title", "fetched_at", "fields")
 RESTORED = (
     "slice_id",
@@ -37,12 +38,12 @@ RESTORED = (
 
 
 class Retention(NamedTuple):
-    """How long things stay in the database where their domain does not say otherwise."""
+    """How long data stays in the database unless its domain overrides it."""
 
     visit_s: float
     failure_s: float
     page_s: float | None = None
-    """Signals of pages that are there no longer; None: for ever."""
+    """For signals of pages that no longer exist; None keeps them for ever."""
 
 
 @with_config(RECORD)
@@ -94,14 +95,14 @@ class Slice:
 
 
 class BegunPart(NamedTuple):
-    """A part of the archive that is going to be written, with the schema's revision."""
+    """An archive part that is about to be written, with the schema's revision."""
 
     id: int
     revision: str
 
 
 class Restored(NamedTuple):
-    """A visit that was read back."""
+    """A visit that was restored from an archive."""
 
     slice_id: int
     id: int
@@ -117,7 +118,7 @@ class Restored(NamedTuple):
 
 
 class RestoredPage(NamedTuple):
-    """Signals of a page that were read back."""
+    """Page signals that were restored from an archive."""
 
     slice_id: int
     id: int
@@ -152,7 +153,7 @@ async def copy_old(
     limit: int,
     output: Callable[[bytes], Coroutine[Any, Any, None]],
 ) -> None:
-    """As CSV with a header, in id order."""
+    """Writes CSV with a header, in id order."""
     what: tuple[object, ...]
     if kind == PAGES:
         statement, what = "read_old_pages", (retention.page_s, month, after, limit)
@@ -190,14 +191,16 @@ async def delete_part(conn: Connection, slice_id: int) -> None:
 
 
 async def delete_archived_tasks(conn: Connection, slice_id: int, task_ids: Sequence[int]) -> int:
-    """In the caller's transaction. How many left just now: of a second time, none."""
+    """Deletes archived tasks in the caller's transaction. Returns the number deleted by this call: none if it is
+    repeated."""
     await conn.execute(SQL["open_slice"], str(slice_id))
     left: int = await conn.fetchval(SQL["delete_archived_tasks"], slice_id, task_ids)
     return left
 
 
 async def delete_archived_signals(conn: Connection, slice_id: int, page_ids: Sequence[int]) -> list[int]:
-    """In the caller's transaction. The pages whose signals left just now: of a second time, none."""
+    """Deletes archived signals in the caller's transaction. Returns the pages affected by this call: none if it is
+    repeated."""
     return [row["id"] for row in await conn.fetch(SQL["delete_archived_signals"], slice_id, page_ids)]
 
 
@@ -236,5 +239,5 @@ async def drop_restored(conn: Connection, month: date | None = None) -> int:
 
 
 async def merge_archived_counts(conn: Connection, elder: int, others: Sequence[int]) -> None:
-    """Domains become one."""
+    """Merges the archived counts of domains that are merged."""
     await conn.execute(SQL["merge_archived_counts"], elder, others)

@@ -1,7 +1,8 @@
--- History that leaves: into cold slices, or by a purge. Owner of archive_parts, archived_rows and restored_tasks.
+-- Moves history to archive parts, or purges it. Owner of archive_parts, archived_rows and restored_tasks.
 
 -- name: plan_slices
--- What may leave now, by kind and month: visits that succeeded or were called off, failures, and signals of pages.
+-- Returns what may be archived now, by kind and month: visits that succeeded or were cancelled, failures, and signals
+-- of pages.
 SELECT CASE WHEN v.outcome IN ('success', 'cancelled') THEN 'visits' ELSE 'failures' END AS kind,
        date_trunc('month', v.completed_at AT TIME ZONE 'UTC')::date AS month, count(*) AS row_count,
        sum(pg_column_size(v.*))::bigint AS size_bytes, count(DISTINCT v.domain_id) AS domains,
@@ -14,7 +15,8 @@ FROM old_pages($3) p GROUP BY 2
 ORDER BY 2, 1;
 
 -- name: read_old
--- Visits of a kind and a month that may leave, behind an id, so many at once: what a slice is written from.
+-- Returns visits of a kind and a month that may be archived, after an id, up to a limit: the content of an archive
+-- part.
 SELECT v.*, d.name AS domain, p.url
 FROM old_visits($1, $2) v JOIN pages p ON p.id = v.page_id JOIN domains d ON d.id = v.domain_id
 WHERE (v.outcome IN ('success', 'cancelled')) = ($3::text = 'visits')
@@ -24,7 +26,7 @@ WHERE (v.outcome IN ('success', 'cancelled')) = ($3::text = 'visits')
 ORDER BY v.id LIMIT $6;
 
 -- name: read_old_pages
--- Signals of pages last read in a month that may leave, behind an id, so many at once.
+-- Returns signals of pages last read in a month that may be archived, after an id, up to a limit.
 SELECT p.id, p.domain_id, d.name AS domain, p.url, p.status, p.discovered_at, p.fetched_at, p.failed_at, p.title, p.description, p.language,
        p.keywords_tsv, p.content_hash, p.content_type, p.links_count, p.etag, p.last_modified, p.canonical_url, p.author, p.published_at,
        p.modified_at, p.flags, p.simhash, e.headline, e.site_name, e.section, e.tags, e.rating, e.rating_count, e.published_on, e.modified_on,
@@ -34,8 +36,8 @@ WHERE p.fetched_at >= $2::date::timestamp AT TIME ZONE 'UTC' AND p.fetched_at < 
 ORDER BY p.id LIMIT $4;
 
 -- name: delete_archived_signals
--- Signals and details of a slice's pages leave; the pages stay, with their links. One that was read again since keeps what it has. Without validators
--- the next visit brings all of it.
+-- Deletes signals and details of an archive part's pages; the pages stay, with their links. A page that was read again
+-- since keeps its signals. Without validators the next visit fetches the page completely.
 WITH gone AS (
     UPDATE pages p
     SET title = NULL, description = NULL, keywords_tsv = NULL, content_hash = NULL, etag = NULL, last_modified = NULL, canonical_url = NULL,
@@ -53,34 +55,34 @@ WITH gone AS (
 SELECT id FROM gone;
 
 -- name: lock_archiving
--- Whether we are the one who archives or purges, until the session ends or lets go.
+-- Returns whether this session got the lock for archiving and purging, held until the session ends or releases it.
 SELECT pg_try_advisory_lock($1);
 
 -- name: unlock_archiving
--- Somebody else may archive.
+-- Releases the lock for archiving and purging.
 SELECT pg_advisory_unlock($1);
 
 -- name: begin_slice
--- A slice that is going to be written; nothing of it left yet.
+-- Adds an archive part that is about to be written; nothing of it was deleted yet.
 INSERT INTO archive_parts (kind, month, revision, created_by)
 VALUES ($1, $2, (SELECT max(revision) FROM schema_revisions), $3) RETURNING id, revision;
 
 -- name: finish_part
--- Its file is written, durable, and was read back: from now on its visits may leave.
+-- Marks the file of a part as written, durable and verified by reading it: from now on its visits may be deleted.
 UPDATE archive_parts
 SET status = 'moving', file = $2, row_count = $3, first_id = $4, last_id = $5, size_bytes = $6, stored_bytes = $7, sha256 = $8
 WHERE id = $1 AND status = 'writing';
 
 -- name: delete_part
--- A slice of which nothing left: it was not written to its end.
+-- Deletes an archive part that was not completely written, and of which nothing was deleted.
 DELETE FROM archive_parts WHERE id = $1 AND status = 'writing';
 
 -- name: open_slice
--- For the rest of the transaction the visits of this slice may leave.
+-- Permits the deletion of this part's visits for the rest of the transaction.
 SELECT set_config('forager.slice', $1, true);
 
 -- name: delete_archived_tasks
--- Visits of a slice leave the history; what is recounted from them is written down in their place.
+-- Deletes the visits of an archive part from the history; saves the counts that counters are recounted from.
 WITH gone AS (
     DELETE FROM crawl_tasks t USING pages p
     WHERE t.id = ANY ($2::bigint[]) AND t.outcome IS NOT NULL AND p.id = t.page_id
@@ -97,30 +99,30 @@ UPDATE archive_parts SET moved = moved + (SELECT count(*) FROM gone) WHERE id = 
 RETURNING (SELECT count(*) FROM gone)::int AS left_now;
 
 -- name: still_there
--- Of these closed tasks, how many the history still has.
+-- Returns how many of these closed tasks are still in the history.
 SELECT count(*)::int FROM crawl_tasks WHERE id = ANY ($1::bigint[]) AND outcome IS NOT NULL;
 
 -- name: close_slice
--- All of a slice's visits have left.
+-- Marks an archive part as complete: all of its visits were deleted from the history.
 UPDATE archive_parts SET status = 'moved', moved_at = now() WHERE id = $1 AND status = 'moving';
 
 -- name: list_parts
--- Slices, of one month or all, in their order, with how many of their rows are restored.
+-- Returns archive parts of one month or all, in their order, with the number of their rows that are restored.
 SELECT s.id, s.kind, s.month, s.status, s.file, s.row_count, s.moved, s.first_id, s.last_id, s.size_bytes, s.stored_bytes, s.sha256,
        s.revision, s.created_by, s.created_at, s.moved_at, (SELECT count(*) FROM restored_tasks r WHERE r.slice_id = s.id)
                                                         + (SELECT count(*) FROM restored_pages r WHERE r.slice_id = s.id) AS restored
 FROM archive_parts s WHERE ($1::date IS NULL OR s.month = $1) ORDER BY s.month, s.kind, s.id;
 
 -- name: list_pending_parts
--- Slices whose writer was stopped.
+-- Returns archive parts whose writer was interrupted.
 SELECT id, kind, month, status, file, row_count, sha256 FROM archive_parts WHERE status IN ('writing', 'moving') ORDER BY id;
 
 -- name: purge_slice
--- The file of a slice is deleted for good; the row stays for the record.
+-- Marks the file of an archive part as permanently deleted; the row stays for the record.
 UPDATE archive_parts SET status = 'purged' WHERE id = ANY ($1::bigint[]) AND status = 'moved';
 
 -- name: drop_restored
--- What was read back is dropped again, of one month or all; the files stay.
+-- Deletes restored rows again, of one month or all; the files stay.
 WITH gone AS (
     DELETE FROM restored_tasks r USING archive_parts s WHERE s.id = r.slice_id AND ($1::date IS NULL OR s.month = $1) RETURNING r.id
 ), pages_gone AS (
@@ -129,7 +131,7 @@ WITH gone AS (
 SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM pages_gone))::int;
 
 -- name: merge_archived_counts
--- Domains become one, and so does what is told of visits that left them.
+-- Merges the counts of archived visits when domains are merged.
 WITH gone AS (
     DELETE FROM archived_rows WHERE domain_id = ANY ($2::bigint[]) RETURNING run_id, outcome, is_image, tasks, errors, refused
 )

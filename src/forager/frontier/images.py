@@ -1,4 +1,4 @@
-"""One short function per statement of `images.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `images.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ SQL = statements.load("forager.frontier", "images.sql")
 
 
 async def record_images(conn: Connection, states: Sequence[tuple[Outcome, str]]) -> None:
-    """Where images stand after a visit."""
+    """Records the status of images after a visit."""
     if not states:
         return
     await conn.execute(
@@ -27,11 +27,12 @@ async def record_images(conn: Connection, states: Sequence[tuple[Outcome, str]])
 
 
 async def revisit_images(conn: Connection, images: Sequence[tuple[int, bytes]], *, by: str) -> dict[int, int]:
-    """Given by host and key; answers by host how many are visited again."""
+    """Schedules images, given by host and key, for another visit. Returns their number by host."""
     hosts, keys = [host for host, _ in images], [key for _, key in images]
     return {row["domain_id"]: row["images"] for row in await conn.fetch(SQL["revisit_images"], hosts, keys, by)}
 
 
 async def make_pages(conn: Connection, page_ids: Sequence[int]) -> list[tuple[int, int, int, int, int]]:
-    """Domain, how many became pages, how many of them wait again, their good and their bad visits."""
+    """Converts images to pages. Returns rows of domain, number of new pages, number queued again, their successful and
+    failed visits."""
     return [tuple(row) for row in await conn.fetch(SQL["make_pages"], page_ids, MEDIUM)]

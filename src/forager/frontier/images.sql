@@ -1,7 +1,7 @@
 -- Images in the frontier: pages that are fetched to be stored, not to be read.
 
 -- name: record_images
--- Images that were visited: where they stand, and what makes the next request a conditional one.
+-- Saves the status of images that were visited, and the validators of the next conditional request.
 UPDATE pages p
 SET status = n.status::page_status,
     content_type = COALESCE(n.content_type, p.content_type), content_hash = COALESCE(n.content_hash, p.content_hash),
@@ -17,8 +17,8 @@ FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::t
 WHERE p.id = n.id;
 
 -- name: revisit_images
--- Images that are to be asked for again, by host and key: whole, whatever the server says of changes. What is under way is left. Answers
--- whose they are; those domains are locked first, as for every record.
+-- Schedules images, given by host and key, to be fetched again completely, even if the server reports no change. Skips
+-- those in progress. Returns their domains, which are locked first, as for every record.
 WITH held AS MATERIALIZED (
     SELECT d.id FROM domains d WHERE d.id = ANY ($1::bigint[]) ORDER BY d.id FOR NO KEY UPDATE OF d
 ), again AS (
@@ -34,8 +34,9 @@ WITH held AS MATERIALIZED (
 SELECT domain_id, count(*)::int AS images FROM made GROUP BY domain_id ORDER BY domain_id;
 
 -- name: make_pages
--- Images that a link leads to are pages too: they are read as such, once more where they were fetched. What is under way waits for the
--- next link. Answers by domain what that changes in its counters; the domains are locked first, as for every record.
+-- Turns images that a link leads to into pages: they are parsed as such, and fetched again if they were fetched before.
+-- Images in progress wait for the next link. Returns the changes of counters by domain; the domains are locked first,
+-- as for every record.
 WITH held AS MATERIALIZED (
     SELECT d.id FROM domains d WHERE d.id IN (SELECT p.domain_id FROM pages p WHERE p.id = ANY ($1::bigint[])) ORDER BY d.id FOR NO KEY UPDATE OF d
 ), turning AS MATERIALIZED (

@@ -1,7 +1,7 @@
-"""Sets what a request must be worth in each adaptive domain, so that its revisits keep within their budget.
+"""Sets the price of a request in each adaptive domain, so that its revisits stay within their budget.
 
-Computed from the rates of change that were observed for its pages. A domain without a budget of its own spends a small
-part of what its pace would allow.
+Computed from the observed change rates of its pages. A domain without a budget of its own spends a small part of what
+its pace would allow.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 
 FREQUENCY_S = DAY_S
-"""Assumed interval of changes when nothing is known, not even the frequency of the domain."""
+"""Assumed interval between changes when nothing is known, not even the frequency of the domain."""
 PART_OF_PACE = 0.05
 SHORTEST_DELAY_S = 0.1
-"""A domain without a delay has no natural budget; it gets that of a fast one."""
+"""A domain without a delay has no natural budget; it gets the budget of a fast one."""
 MOST_SAMPLED = 2000
-"""Pages read of one domain: enough for an error of a few percent, and computed in a tenth of a second."""
+"""Pages sampled per domain: enough for an error of a few percent, and computed in a tenth of a second."""
 BATCH = 500
 
 

@@ -1,8 +1,10 @@
-"""How far a domain's sitemaps are believed when they say that a page changed. Decisions are pure; one statement acts.
+"""Decides how far to trust a domain's sitemaps when they claim that a page changed. Decisions are pure; one statement
+writes.
 
-Every claim is tested by the next visit of its page: it had changed, or it had not. A domain is believed at first, and
-as long as at least half of what it claimed was true. How many visits its claims may bring forward at once grows with
-what proved true, so that a sitemap that says "today" of 50,000 pages costs a handful of visits and not 50,000.
+The next visit of a page tests every claim: the page had changed, or it had not. A domain is trusted at first, and as
+long as at least half of its claims were true. The number of visits that its claims may bring forward at once grows with
+the claims that proved true, so that a sitemap that says "today" for 50,000 pages costs a handful of visits and not
+50,000.
 """
 
 from collections.abc import Sequence
@@ -13,10 +15,10 @@ from forager.db.types import Connection
 
 SQL = statements.load("forager.frontier", "lastmod.sql")
 FAITH, FAITH_OF = 4, 5
-"""Before anything is known: as if four of five claims had been true. Four lies in a row end it."""
+"""Prior: as if four of five claims had been true. Four consecutive false claims end the trust."""
 BELIEVED_FROM = 0.5
 FIRST_CLAIMS = 20
-"""Of one sitemap: taken before any was tested, and tested where the domain is not believed."""
+"""Claims per sitemap that are accepted before any was tested, and that are tested where the domain is not trusted."""
 CLAIMS_PER_TRUTH = 10
 
 
@@ -25,14 +27,16 @@ def is_trusted(claims: int, truths: int) -> bool:
 
 
 def most_claims(claims: int, truths: int) -> int:
-    """How many claims of one sitemap are noted. Who is not believed is still tested, at the visits that come anyway."""
+    """Returns how many claims of one sitemap are recorded. Claims of an untrusted domain are still tested, at its
+    regular visits."""
     return FIRST_CLAIMS + (CLAIMS_PER_TRUTH * truths if is_trusted(claims, truths) else 0)
 
 
 async def note_claims(
     conn: Connection, domain_id: int, claimed: Sequence[tuple[int, datetime]], *, claims: int, truths: int
 ) -> int:
-    """Page and when it changed; answers how many visits come nearer. The caller holds the domain's lease."""
+    """Records claims (page, time of change). Returns the number of visits that were brought forward. The caller holds
+    the domain's lease."""
     rows = await conn.fetch(
         SQL["note_claims"],
         domain_id,

@@ -1,8 +1,8 @@
--- What sitemaps say of pages that were read. Owner of pages and crawl_tasks.
+-- Records what sitemaps claim about pages that were read. Owner of pages and crawl_tasks.
 
 -- name: note_claims
--- Pages that changed since they were read, as their sitemap says: the newest so many are noted, so that the next visit of each can tell
--- whether it was true, and, where the domain is believed, that visit comes now. A claim about the future is none.
+-- Records claims of a sitemap that pages changed since they were read: the newest ones, up to a limit, so that the next
+-- visit of each can test the claim. If the domain is trusted, that visit is due now. Ignores claims about the future.
 WITH claimed AS MATERIALIZED (
     SELECT p.id, n.lastmod_at FROM unnest($2::bigint[], $3::timestamptz[]) AS n (page_id, lastmod_at) JOIN pages p ON p.id = n.page_id
     WHERE p.domain_id = $1 AND p.status = 'fetched' AND n.lastmod_at > p.fetched_at AND n.lastmod_at <= now()

@@ -1,13 +1,13 @@
-"""A memory of what PostgreSQL makes of words, so that it need not parse and stem the same ones on every page.
+"""Caches the lexemes PostgreSQL produces for words, so that it need not parse and stem the same words on every page.
 
-Words of pages repeat, and `to_tsvector` was three fifths of what a page cost the database. It is asked once for each
-word, which need not be one to it: `e-mail` has three lexemes, `the` none. Its answers are put together here as
-`to_tsvector`, `setweight` and `||` do it, to the letter, so a query finds the same pages either way. Losing the memory
-loses nothing. Only tags go over spaces, and a sign like `~` is another at the beginning than behind a space: where
-there may be one, and in texts without end, PostgreSQL does it all.
+Words repeat between pages, and `to_tsvector` was three fifths of what a page cost the database. PostgreSQL is queried
+once for each word, which need not be a single token: `e-mail` has three lexemes, `the` none. This module combines the
+results exactly as `to_tsvector`, `setweight` and `||` do, so a query finds the same pages either way. Losing the cache
+loses nothing. Only tags span spaces, and a character like `~` is parsed differently at the start of a text than after a
+space: where one of these may occur, and for very long texts, PostgreSQL builds the whole tsvector.
 
-It is asked for many words in one text. A word of plain letters takes one position of it, whatever becomes of it; behind
-others stands a mark, a number of their own, that shows how many positions they take.
+Many words are queried in one text. A word of plain letters takes exactly one position of it; every other word is
+followed by a marker, a unique number, which shows how many positions the word takes.
 """
 
 import re
@@ -24,46 +24,47 @@ from forager.parsing.models import Keywords
 
 SQL = statements.load("forager.frontier", "lexemes.sql")
 REMEMBERED = 50_000
-"""Words kept per generation, about 200 bytes each; at most two generations live."""
+"""Words kept per generation, about 200 bytes each; at most two generations exist."""
 LONGEST_REMEMBERED = 40
 MOST_WORDS = 4000
-"""Of a page; positions end at 16,383, and a word may take several."""
+"""Limit per page; positions end at 16,383, and a word may take several."""
 LAST_PLACE = 16_383
-"""PostgreSQL counts no further."""
+"""The highest position that PostgreSQL stores."""
 MOST_PLACES = 250
-"""Of a lexeme in one page: PostgreSQL leaves out those behind the 255th."""
+"""Limit of positions per lexeme and page: PostgreSQL drops those after the 255th."""
 ASKED_TOGETHER = 200
-"""Words in one text: a lexeme has no more positions than that."""
+"""Words in one text: limits the positions of a lexeme."""
 FIRST_MARK = 7_770_000
-"""A number is itself in every configuration."""
+"""Markers are numbers, which every configuration leaves unchanged."""
 LETTERS = re.compile(r"[(\"']{0,2}([A-Za-z]{1,40})[,;:!?)\"']?\.?[,;:!?)\"']?")
-"""A word of plain letters, and the signs around it that change nothing; neither does the size of its letters."""
+"""A word of plain letters, with surrounding punctuation that changes nothing; neither does the case of its letters."""
 LEXEME = re.compile(r"'((?:[^'\\]|''|\\\\)+)':([0-9,]+)")
-"""In the text of a vector: as it stands in quotes, and its positions."""
+"""A lexeme in the text of a vector: as it is quoted, and its positions."""
 
 PLAIN = ("", " ")
-"""How a piece may begin besides, for its first word to be like others."""
+"""Other valid starts of a piece whose first word is parsed like any other."""
 STOP = b"\0"
-"""Of a word that takes a position and has no lexeme; none has a zero."""
+"""Sentinel for stop words: they advance the position but produce no lexeme; no lexeme contains a zero byte."""
 NOTHING: dict[str, Heard] = {}
 WEIGHTS = (3 << 14, 2 << 14, 1 << 14, 0)
-"""Of title, headings, description and text: two bits before the fourteen of a position."""
+"""Weights of title, headings, description and text: the two bits above the fourteen of a position."""
 PLACE = (1 << 14) - 1
 
 
 class Lexemes:
-    """Of one worker."""
+    """The lexeme cache of one worker."""
 
     def __init__(self) -> None:
         self._young: dict[str, dict[str, Heard]] = {}
         self._old: dict[str, dict[str, Heard]] = {}
-        """Configuration → word → what was heard."""
+        """Configuration → word → its lexemes."""
         self._remembered = 0
 
     async def build_tsvectors(
         self, conn: Connection, pages: Sequence[tuple[str, Keywords | None]]
     ) -> list[bytes | None]:
-        """The tsvector of each page, given its configuration, as PostgreSQL receives it; None where that makes it."""
+        """Returns the tsvector of each page, given its configuration, in the server's binary format; None where
+        PostgreSQL has to build it."""
         young = {config: self._young.get(config, NOTHING) for config, _ in pages}
         woven = [None if keywords is None else weave(keywords, young[config], NOTHING) for config, keywords in pages]
         strange: dict[str, dict[str, None]] = {}
@@ -81,7 +82,8 @@ class Lexemes:
         return [None if isinstance(made, list) else made for made in woven]
 
     async def _find_out(self, conn: Connection, strange: dict[str, dict[str, None]]) -> dict[str, dict[str, Heard]]:
-        """By configuration, what was heard of words that are not young: the old ones, and those PostgreSQL is asked."""
+        """Returns, by configuration, the lexemes of words that are not in the recent generation: from the old one, or
+        from PostgreSQL."""
         found: dict[str, dict[str, Heard]] = {}
         cores: dict[str, dict[str, str]] = {}
         plain: list[Text] = []
@@ -109,7 +111,8 @@ class Lexemes:
 
 
 def core_of(word: str) -> str | None:
-    """The word PostgreSQL makes the same of, where this one is of plain letters."""
+    """Returns the normalized form of a word of plain letters, for which PostgreSQL produces the same lexemes; else
+    None."""
     match = LETTERS.fullmatch(word)
     return match[1].lower() if match else None
 
@@ -117,14 +120,14 @@ def core_of(word: str) -> str | None:
 def lookup_in_python(
     words: dict[str, None], young: dict[str, Heard], old: dict[str, Heard]
 ) -> tuple[dict[str, Heard], dict[str, str], list[str]]:
-    """What is remembered of words that are not young by themselves, but old, or by their core; of the others, those of
-    plain letters, each with its core, and the odd ones."""
+    """Returns the cached lexemes of words that are in the old generation, or cached in their normalized form; of the
+    others, the words of plain letters, each with its normalized form, and the remaining ones."""
     known: dict[str, Heard] = {}
     cores: dict[str, str] = {}
     odd: list[str] = []
     for word in words:
         core = core_of(word)
-        heard = old.get(word) or young.get(core or word) or old.get(core or word)  # no answer is empty
+        heard = old.get(word) or young.get(core or word) or old.get(core or word)  # no entry is empty
         if heard is not None:
             known[word] = heard
         elif core is not None:
@@ -135,7 +138,7 @@ def lookup_in_python(
 
 
 async def query_lexemes(conn: Connection, texts: Sequence["Text"], answers: dict[str, dict[str, Heard]]) -> None:
-    """What PostgreSQL makes of the words of texts goes into `answers`, by configuration."""
+    """Queries PostgreSQL for the words of texts and adds their lexemes to `answers`, by configuration."""
     while texts:
         rows = await conn.fetch(SQL["lex"], [text.config for text in texts], [text.text for text in texts])
         alone: list[Text] = []
@@ -165,7 +168,7 @@ class Plain:
 
 
 class Marked:
-    """A text of words with a mark behind each."""
+    """A text of words with a marker after each."""
 
     def __init__(self, config: str, words: list[str]) -> None:
         self.config = config
@@ -181,7 +184,7 @@ Text = Plain | Marked
 
 
 def parse_plain_in_python(vector: str, words: int) -> list[Heard] | None:
-    """What became of each word; None where a dictionary makes more than one word of some."""
+    """Returns the lexemes of each word; None if a dictionary splits a word into several."""
     found: list[list[bytes]] = [[] for _ in range(words)]
     for lexeme, places in _read_vector(vector).items():
         for place in places:
@@ -192,8 +195,8 @@ def parse_plain_in_python(vector: str, words: int) -> list[Heard] | None:
 
 
 def parse_marked_in_python(vector: str, words: int) -> list[Heard] | None:
-    """What became of each word; None where one of them hides the marks, or has more lexemes than can be told from the
-    others', and each has to be asked for alone."""
+    """Returns the lexemes of each word; None if a word hides the markers, or has more lexemes than can be distinguished
+    from those of other words. Each word has to be queried separately then."""
     places = _read_vector(vector)
     marks = [places.get(b"%d" % mark, []) for mark in range(FIRST_MARK, FIRST_MARK + words)]
     if words == 1:
@@ -216,7 +219,7 @@ def parse_marked_in_python(vector: str, words: int) -> list[Heard] | None:
 
 
 def _read_vector(vector: str) -> dict[bytes, list[int]]:
-    """Lexeme → its positions."""
+    """Returns lexeme → positions."""
     return {
         quoted.replace("''", "'").replace("\\\\", "\\").encode(): [int(place) for place in places.split(",")]
         for quoted, places in LEXEME.findall(vector)
@@ -232,8 +235,8 @@ def _pack_lexemes(takes: int, lexemes: Sequence[tuple[bytes, int]]) -> Heard:
 def build_tsvector_in_python(
     keywords: Keywords, young: dict[str, Heard], more: dict[str, Heard]
 ) -> bytes | list[str] | None:
-    """The tsvector of a page, from what was heard of its words; where some are in neither memory, these, as often as
-    they occur; None where PostgreSQL has to look at the whole."""
+    """Returns the tsvector of a page, built from the cached lexemes of its words; the list of missing words, with
+    repetitions, if some are not cached; None if PostgreSQL has to process the whole page."""
     if any("<" in piece or not (piece[:1].isalnum() or piece[:1] in PLAIN) for piece in keywords):
         return None
     pieces = [piece.split(" ") for piece in keywords]
@@ -252,14 +255,14 @@ def build_tsvector_in_python(
 
 def _lookup_cached(words: list[str], young: dict[str, Heard], more: dict[str, Heard]) -> list[Heard | None]:
     known: list[Heard | None] = list(map(young.get, words))
-    if more and not all(known):  # four times as fast as `None in`: no answer is empty
+    if more and not all(known):  # four times as fast as `None in`: no entry is empty
         return [more.get(word) if heard is None else heard for word, heard in zip(words, known, strict=True)]
     return known
 
 
 def encode_tsvector(pieces: Sequence[Sequence[Heard]]) -> bytes | None:
-    """Each piece's positions go on where those of the pieces before end. None where that is too far, or a lexeme comes
-    too often, or does not go forward."""
+    """Encodes a tsvector. The positions of each piece continue those of the piece before. Returns None if the positions
+    exceed the limit, a lexeme occurs too often, or its positions do not increase."""
     found: dict[bytes, list[int]] = {}
     highest = 0
     for weight, heard in zip(WEIGHTS, pieces, strict=True):

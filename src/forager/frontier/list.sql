@@ -1,5 +1,5 @@
 -- name: frontier_by_domain
--- Pages that wait for their first visit, domain by domain in the order they are claimed.
+-- Returns pages that wait for their first visit, domain by domain in the order they are claimed.
 SELECT p.id, p.url, d.name AS domain, p.depth, p.priority, p.is_seed, p.is_image, p.discovered_at, p.domain_id
 FROM pages p
 JOIN domains d ON d.id = p.domain_id
@@ -9,7 +9,7 @@ ORDER BY p.domain_id, p.priority, p.id
 LIMIT $4::bigint;
 
 -- name: frontier_of_domain
--- Pages of one domain that wait for their first visit, in the order they are claimed.
+-- Returns pages of one domain that wait for their first visit, in the order they are claimed.
 SELECT p.id, p.url, d.name AS domain, p.depth, p.priority, p.is_seed, p.is_image, p.discovered_at, p.domain_id
 FROM pages p
 JOIN domains d ON d.id = p.domain_id
@@ -19,7 +19,7 @@ ORDER BY p.domain_id, p.priority, p.id
 LIMIT $5::bigint;
 
 -- name: frontier_numbers
--- The frontier in numbers, from the counters of domains.
+-- Returns the metrics of the frontier, from the counters of domains.
 SELECT COALESCE(sum(d.frontier_size), 0)::bigint AS pages,
        count(*) FILTER (WHERE d.frontier_size > 0) AS domains,
        count(*) FILTER (WHERE d.frontier_size > 0 AND d.status IN ('pending', 'active') AND d.is_active AND d.due_at <= now()) AS domains_due,
@@ -30,7 +30,7 @@ SELECT COALESCE(sum(d.frontier_size), 0)::bigint AS pages,
 FROM domains d;
 
 -- name: open_tasks_by_status
--- Open tasks by their state.
+-- Counts open tasks by status.
 SELECT t.status::text AS status, count(*) AS tasks, count(*) FILTER (WHERE t.scheduled_for <= now()) AS due, min(t.scheduled_for) AS oldest
 FROM crawl_tasks t
 WHERE t.outcome IS NULL

@@ -1,6 +1,5 @@
-"""Pages of domains that become one. A URL known twice becomes one page: the eldest row stays, the visit history of all
-is its history, and its state is that of the twin visited last.
-"""
+"""Merges the pages of domains that are merged. A URL known twice becomes one page: the oldest row stays and gets the
+visit history of all, and the state of the duplicate that was visited last."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,13 +14,13 @@ SQL = statements.load("forager.frontier", "merge.sql")
 class DuplicatePage(NamedTuple):
     page: int
     stays: int
-    """The eldest of those with the same URL."""
+    """The oldest of the pages with the same URL."""
     speaks: int
-    """The one whose state and links count."""
+    """The page whose state and links are kept."""
 
 
 async def merge_domain_pages(conn: Connection, elder: int, others: Sequence[int]) -> tuple[int, int]:
-    """How many pages moved to the elder domain, and how many had a twin there."""
+    """Returns the number of pages moved to the older domain, and the number that had a duplicate there."""
     await conn.execute(SQL["let_history_move"], "on")
     twins = [DuplicatePage(*row) for row in await conn.fetch(SQL["pages_known_twice"], [elder, *others])]
     if twins:

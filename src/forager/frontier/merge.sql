@@ -1,7 +1,8 @@
--- Pages of domains that become one.
+-- Merges the pages of domains that are merged.
 
 -- name: pages_known_twice
--- Pages that several of these domains know: which of them stays (the eldest) and which speaks (visited last, else waiting).
+-- Returns pages that several of these domains know: the one that stays (the oldest) and the one whose state is kept
+-- (visited last, else waiting).
 WITH same AS (
     SELECT p.id, p.url_hash, p.discovered_at, count(*) OVER (PARTITION BY p.url_hash) AS times
     FROM pages p WHERE p.domain_id = ANY ($1::bigint[])
@@ -16,19 +17,19 @@ CROSS JOIN LATERAL (
 WHERE s.times > 1;
 
 -- name: drop_spare_tasks
--- Open tasks of pages whose twin speaks for them.
+-- Deletes open tasks of pages whose duplicate's state is kept.
 DELETE FROM crawl_tasks WHERE outcome IS NULL AND page_id = ANY ($1::bigint[]);
 
 -- name: drop_spare_links
--- Links of pages whose twin speaks for them.
+-- Deletes links of pages whose duplicate's state is kept.
 DELETE FROM page_link_lists WHERE from_page_id = ANY ($1::bigint[]);
 
 -- name: drop_spare_details
--- Details of pages whose twin speaks for them.
+-- Deletes details of pages whose duplicate's state is kept.
 DELETE FROM page_details WHERE page_id = ANY ($1::bigint[]);
 
 -- name: merge_pages
--- The page that stays takes what its twins know: the state and signals of the one that speaks, the sums of all.
+-- Merges duplicates into the page that stays: state and signals of the one whose state is kept, the sums of all.
 UPDATE pages s
 SET status = CASE WHEN v.trap_id IS NULL THEN v.status ELSE 'discovered' END, fetched_at = v.fetched_at, failed_at = v.failed_at, title = v.title, description = v.description,
     language = v.language, keywords_tsv = v.keywords_tsv, content_hash = v.content_hash, content_type = v.content_type,
@@ -48,17 +49,17 @@ JOIN pages v ON v.id = m.speaks
 WHERE s.id = m.stays;
 
 -- name: move_links_from
--- The links of the page that speaks become those of the page that stays.
+-- Moves links from the page whose state is kept to the page that stays.
 UPDATE page_link_lists l SET from_page_id = n.stays
 FROM unnest($1::bigint[], $2::bigint[]) AS n (page, stays) WHERE l.from_page_id = n.page;
 
 -- name: move_details
--- The details of the page that speaks become those of the page that stays.
+-- Moves details from the page whose state is kept to the page that stays.
 UPDATE page_details d SET page_id = n.stays
 FROM unnest($1::bigint[], $2::bigint[]) AS n (page, stays) WHERE d.page_id = n.page;
 
 -- name: move_links_to
--- Links to a page that goes lead to the one that stays.
+-- Redirects links to a deleted page to the page that stays.
 UPDATE page_link_lists l
 SET to_page_ids = (SELECT array_agg(COALESCE(n.stays, e.page) ORDER BY e.position)
                    FROM unnest(l.to_page_ids) WITH ORDINALITY AS e (page, position)
@@ -66,16 +67,17 @@ SET to_page_ids = (SELECT array_agg(COALESCE(n.stays, e.page) ORDER BY e.positio
 WHERE l.to_page_ids && $1::bigint[];
 
 -- name: move_tasks
--- The visits to a page that goes become visits to the one that stays.
+-- Moves the visits of a deleted page to the page that stays.
 UPDATE crawl_tasks t SET page_id = n.stays
 FROM unnest($1::bigint[], $2::bigint[]) AS n (page, stays) WHERE t.page_id = n.page;
 
 -- name: remove_pages
--- Pages whose twin stays.
+-- Deletes pages whose duplicate stays.
 DELETE FROM pages WHERE id = ANY ($1::bigint[]);
 
 -- name: move_pages
--- All pages of some domains move to another, with their tasks and links. What a trap left out waits until it is looked at there.
+-- Moves all pages of some domains to another, with their tasks and links. Pages that a trap excluded wait until they
+-- are checked there.
 WITH moved AS (
     UPDATE pages SET domain_id = $1, status = CASE WHEN trap_id IS NULL THEN status ELSE 'discovered' END, trap_id = NULL
     WHERE domain_id = ANY ($2::bigint[]) RETURNING id
@@ -83,13 +85,13 @@ WITH moved AS (
 SELECT count(*)::int FROM moved;
 
 -- name: follow_pages
--- Tasks belong to the domain of their page.
+-- Moves tasks to the domain of their page.
 UPDATE crawl_tasks t SET domain_id = $1 FROM pages p WHERE p.domain_id = $1 AND t.page_id = p.id AND t.domain_id <> $1;
 
 -- name: links_follow_pages
--- Links belong to the domain of the page they stand on.
+-- Moves links to the domain of their source page.
 UPDATE page_link_lists l SET domain_id = $1 FROM pages p WHERE p.domain_id = $1 AND l.from_page_id = p.id AND l.domain_id <> $1;
 
 -- name: let_history_move
--- For the rest of the transaction, or until it is forbidden again, visits may be given to another page or domain.
+-- Permits visits to be moved to another page or domain, for the rest of the transaction or until it is forbidden again.
 SELECT set_config('forager.purge', $1, true);

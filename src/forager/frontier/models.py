@@ -29,7 +29,8 @@ class OutcomeKind(StrEnum):
 
 
 class DomainFailure(StrEnum):
-    """What an answer says about the whole domain. Enough of one kind in a row, and it is left alone for a while."""
+    """A failure that concerns the whole domain. Enough consecutive failures of one kind put the domain into
+    cooldown."""
 
     LOGIN_REQUIRED = "login_required"
     FORBIDDEN = "forbidden"
@@ -46,55 +47,55 @@ class Lease:
     domain: str
     version: int
     delay_s: float | None
-    """The operator's pace for this domain; None takes the setting."""
+    """The operator's delay for this domain; None uses the setting."""
     wait_s: float
-    """What is left of the predecessor's pace: no request before that many seconds from the claim."""
+    """Remaining delay of the previous lease: no request is sent before that many seconds after the claim."""
     max_concurrent_requests: int | None
     content_policy: str | None = None
-    """What is kept of a body: a value of `archive.ContentPolicy`; None takes the setting."""
+    """What is stored of a body: a value of `archive.ContentPolicy`; None uses the setting."""
     max_pages_per_run: int | None = None
-    """The operator's page budget for this domain; None takes the run's."""
+    """The operator's page budget for this domain; None uses the run's."""
     max_pages_per_template: int | None = None
-    """Pages that may be taken of one URL template; None takes the setting."""
+    """Maximum number of pages of one URL template; None uses the setting."""
     errors_in_a_row: int = 0
     error_streak_code: str | None = None
-    """What the last visits before this lease met, so that a streak goes on through a stop."""
+    """Error code of the last visits before this lease, so that a failure streak continues after a stop."""
     unreachable_cooldowns: int = 0
-    """How many cooldowns in a row it had because nobody answered."""
+    """Number of consecutive cooldowns because the domain was unreachable."""
     has_pages: bool = True
-    """Whether it ever gave us a page."""
+    """Whether a page of the domain was ever fetched."""
     has_proxies: bool = False
-    """It has a pool, and is asked through it only."""
+    """Whether the domain has a proxy pool; all its requests go through it then."""
     verifies_tls: bool = True
-    """False where an operator said that its certificates are not to be verified."""
+    """False if an operator disabled the verification of its certificates."""
     revisit_every_s: float | None = None
-    """How often its pages are visited again; None: once."""
+    """Interval of revisits; None: pages are visited once."""
     revisit_price: float | None = None
-    """Set where the interval is learned for each page: what a request must be worth."""
+    """Set if the interval is learned for each page: the value that a request must bring."""
     pace_delay_s: float = 0.0
-    """The delay that was last in force: `wait_s` counts with it."""
+    """The delay that was last in force: `wait_s` is based on it."""
     pace_extra_s: float = 0.0
-    """Of it, what was added because the server answered slowly."""
+    """The part of it that was added because the server responded slowly."""
     response_s: float | None = None
-    """How long its server takes as a rule."""
+    """Typical response time of its server."""
     breaker_state: str = "closed"
     breaker_failures: int = 0
     breaker_open_s: float = 0.0
-    """How long ago the breaker opened, if it did."""
+    """Seconds since the breaker opened, if it did."""
     breaker_resets: int = 0
-    """How often somebody closed it by hand, when the lease began."""
+    """Number of manual resets of the breaker when the lease began."""
     images: str | None = None
-    """What is done with images its pages show, a value of `ImagePolicy`; None takes the run's."""
+    """How images on its pages are handled, a value of `ImagePolicy`; None uses the run's."""
     images_only: bool = False
-    """It was taken for the images other domains show, and nothing else of it is wanted."""
+    """The domain was added for images that other domains show; nothing else of it is crawled."""
     parser_name: str = "auto"
-    """Who reads its products: a name of `extract.sites`."""
+    """The parser of its products: a name of `extract.sites`."""
     rendering: str | None = None
-    """Whether a browser draws its pages, a value of `Rendering`; None takes the setting."""
+    """Whether a browser renders its pages, a value of `Rendering`; None uses the setting."""
     stores_links: bool = True
-    """False: links of its pages are learned and counted, and not kept."""
+    """False: links of its pages are enqueued and counted, but not stored."""
     allow_networks: tuple[str, ...] = ()
-    """Networks that an operator let the address guard through to, for this domain."""
+    """Networks that an operator allows the address guard to pass for this domain."""
 
     @property
     def token(self) -> tuple[int, int]:
@@ -102,22 +103,22 @@ class Lease:
 
 
 class Past(NamedTuple):
-    """What the visit before left of a page that is visited again."""
+    """The result of the previous visit of a page that is revisited."""
 
     etag: str | None
     last_modified: str | None
     content_hash: bytes | None
     comparisons: int
-    """Visits that could be compared with the one before."""
+    """Visits that could be compared with the previous one."""
     changes: int
     watched_s: float
     """Seconds between compared visits."""
     since_s: float = 0.0
-    """Seconds since the visit before."""
+    """Seconds since the previous visit."""
     is_claimed: bool = False
-    """A sitemap said that it changed since: this visit tells whether that was true."""
+    """A sitemap claimed a change since then: this visit tests the claim."""
     body_ref: str | None = None
-    """Its body, where one is stored; looked up only where bodies are kept."""
+    """Reference to its stored body; looked up only where bodies are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,32 +132,32 @@ class Target:
     url: str
     depth: int
     redirects: int
-    """How many redirects led here; the limit turns an endless chain into an outcome."""
+    """Number of redirects that led here; the limit turns an endless chain into an outcome."""
     retry_count: int
     past: Past | None = None
     """Set when the page was read before: this is a revisit."""
     revisit_every_s: float | None = None
-    """The page's own frequency; None takes the domain's."""
+    """The page's own frequency; None uses the domain's."""
     crashes: int = 0
-    """How often a worker died while it read this page."""
+    """Number of workers that died while parsing this page."""
     is_image: bool = False
-    """It is fetched to be stored as an image, not to be read."""
+    """The target is fetched to be stored as an image, not to be parsed."""
     parser_name: str = "auto"
-    """Who reads its product; its domain's."""
+    """The parser of its product; its domain's."""
     max_retries: int | None = None
-    """New tasks after it failed, as somebody ordered; None takes the setting."""
+    """Maximum number of new tasks after a failure, as ordered for this task; None uses the setting."""
     is_recurring: bool = True
-    """False: the page is not visited again after it, whatever the frequency."""
+    """False: the page is not revisited afterwards, whatever the frequency."""
 
     @property
     def token(self) -> tuple[int, int]:
-        """The lease it is visited under."""
+        """Returns the lease that the target is visited under."""
         return self.domain_id, self.lease_version
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one visit ended. Exactly one per target, whatever happened."""
+    """The result of one visit. Exactly one per target, whatever happened."""
 
     target: Target
     kind: OutcomeKind
@@ -171,33 +172,34 @@ class Outcome:
     reading: Reading | None = None
     selection: Selection = field(default_factory=Selection)
     requested_at: datetime | None = None
-    """When the request left, or else began to dial, on the database's clock as far as we know it; None if none was
-    made."""
+    """When the request was sent, or else when connecting began, on the database's clock as far as it is known; None if
+    no request was made."""
     retry_in_s: float | None = None
-    """A new task is to be scheduled after that many seconds; None ends the matter."""
+    """Seconds until a new task is due; None schedules no retry."""
     trouble: DomainFailure | None = None
     is_changed: bool | None = None
-    """Whether the content differs from the visit before; None where there was nothing to compare."""
+    """Whether the content differs from the previous visit; None if there was nothing to compare."""
     pace_ms: int | None = None
-    """The distance between requests that was in force; 0 for an unpaced host, None if no request was made."""
+    """The delay between requests that was in force; 0 for an unpaced host, None if no request was made."""
     waited_s: float | None = None
-    """How long the server took, from the request's leaving; None if it never left."""
+    """Response time of the server since the request was sent; None if it was never sent."""
     read_s: float | None = None
-    """How long the page took to be read, waiting for its turn included; None if nobody read it."""
+    """Time until the page was parsed, including the wait for a parser; None if it was not parsed."""
     earlier_requests: tuple[datetime, ...] = ()
-    """When quick tries of the same task left, before `requested_at`."""
+    """When quick retries of the same task were sent, before `requested_at`."""
     proxy_id: int | None = None
-    """The proxy the last request went through."""
+    """The proxy of the last request."""
     proxy_uses: tuple[ProxyUse, ...] = ()
-    """What is to be recorded about proxies with this outcome: also of earlier tries, and of robots.txt."""
+    """Proxy results to be recorded with this outcome, including those of earlier attempts and of robots.txt."""
     stored: StoredBody | None = None
     """The body, packed and not yet stored; None under the `signals` policy."""
     body_ref: str | None = None
-    """Where the body is, once it is stored."""
+    """Reference to the body, once it is stored."""
     image: ImageFile | None = None
-    """Of an image that answered with something: what it is."""
+    """The image file, if the response contained one."""
 
     def __post_init__(self) -> None:
-        """An outcome waits until it is written, and keeps nothing that it does not say."""
+        """Drops the error's traceback: an outcome is held until it is written, and must not keep unrelated objects
+        alive."""
         if self.error is not None:
             self.error.drop_traceback()

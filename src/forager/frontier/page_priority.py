@@ -1,4 +1,4 @@
-"""Which page of a domain comes first: 1 is highest, 10 lowest. Pure."""
+"""Computes the priority of a page within its domain: 1 is highest, 10 lowest. Pure."""
 
 import re
 
@@ -12,7 +12,8 @@ _PAGINATION = re.compile(
 
 
 def priority_of(url: str, depth: int, *, is_seed: bool = False, is_image: bool = False) -> int:
-    """Seeds, then shallow pages, then content, then pagination, archives and deep pages, then images."""
+    """Returns the priority: seeds, then shallow pages, then content, then pagination, archives and deep pages, then
+    images."""
     if is_image:
         return IMAGE
     if is_seed:

@@ -1,7 +1,6 @@
-"""Pages and history that an operator has deleted for good. One short function per statement of `purge.sql`.
+"""Permanently deletes pages and history for an operator. One short function per statement of `purge.sql`.
 
-What counters are recounted from stays, in `archived_rows`; nothing else does. Opens no
-transactions: the caller does.
+Keeps only the values that counters are recounted from, in `archived_rows`. Opens no transactions: the caller does.
 """
 
 from collections.abc import Sequence
@@ -16,20 +15,20 @@ SQL = statements.load("forager.frontier", "purge.sql")
 
 
 class PurgeResult(NamedTuple):
-    """What went with a batch of pages."""
+    """What was deleted with a batch of pages."""
 
     closed: int
     open: int
     known: int
-    """Of the pages, those that are no images."""
+    """Deleted pages that are not images."""
     waiting: int
-    """Of the pages, those of the frontier."""
+    """Deleted pages that were in the frontier."""
     linking: int
     """Other pages that linked to them."""
     dependents: int
-    """Tasks of other pages that waited for theirs: a person has to resume them."""
+    """Tasks of other pages that depended on theirs: an operator has to resume them."""
     bodies: list[str]
-    """Snapshots that their visits referred to."""
+    """Stored bodies that their visits referred to."""
 
 
 class TakenTasks(NamedTuple):
@@ -64,7 +63,7 @@ async def count_pages(conn: Connection, domain_id: int, text: str | None) -> dic
 
 
 async def delete_pages(conn: Connection, page_ids: Sequence[int]) -> PurgeResult:
-    """In the caller's transaction; their images went before."""
+    """Deletes pages in the caller's transaction. Their images must be deleted before."""
     await conn.execute(SQL["allow"])
     bodies = await BODIES_OF_PAGES.fetch(conn, page_ids)
     dependents: int = await conn.fetchval(SQL["let_dependents_go"], page_ids)
@@ -83,7 +82,7 @@ async def count_history(conn: Connection, before: datetime, domain_id: int | Non
 async def delete_history(
     conn: Connection, before: datetime, domain_id: int | None, *, after: int, limit: int
 ) -> tuple[int, int]:
-    """How many went, and the last id."""
+    """Returns the number of deleted tasks, and the last id."""
     await conn.execute(SQL["allow"])
     found = await FIND_HISTORY.fetch(conn, before, domain_id, after, limit)
     return (await TAKE_TASKS.one(conn, found)).closed, max(found, default=0)

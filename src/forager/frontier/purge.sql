@@ -1,11 +1,11 @@
--- Pages and history that an operator has deleted for good.
+-- Permanently deletes pages and history for an operator.
 
 -- name: find_pages
--- Pages of a domain whose URL contains a text, or all, behind an id, so many at once.
+-- Returns pages of a domain whose URL contains a text, or all pages, after an id, up to a limit.
 SELECT p.id FROM pages p WHERE p.domain_id = $1 AND p.id > $2 AND ($3::text IS NULL OR position($3 IN p.url) > 0) ORDER BY p.id LIMIT $4;
 
 -- name: count_pages
--- What a purge of such pages would take.
+-- Counts what a purge of these pages would delete.
 SELECT count(*) AS pages,
        COALESCE(sum((SELECT count(*) FROM crawl_tasks t WHERE t.page_id = p.id)), 0)::bigint AS tasks,
        COALESCE(sum((SELECT cardinality(l.to_page_ids) FROM page_link_lists l WHERE l.from_page_id = p.id)), 0)::bigint AS links,
@@ -14,19 +14,20 @@ SELECT count(*) AS pages,
 FROM pages p WHERE p.domain_id = $1 AND ($2::text IS NULL OR position($2 IN p.url) > 0);
 
 -- name: has_history
--- Whether a domain has a visit on record.
+-- Returns whether a domain has a recorded visit.
 SELECT EXISTS (SELECT FROM crawl_tasks t JOIN domains d ON d.id = t.domain_id WHERE d.name = $1 AND t.outcome IS NOT NULL);
 
 -- name: allow
--- For the rest of the transaction closed tasks may be deleted.
+-- Permits the deletion of closed tasks for the rest of the transaction.
 SELECT set_config('forager.purge', 'on', true);
 
 -- name: bodies_of_pages
--- Snapshots that visits to these pages refer to.
+-- Returns the stored bodies that visits to these pages refer to.
 SELECT DISTINCT split_part(t.body_ref, ':', 2) AS name FROM crawl_tasks t WHERE t.page_id = ANY ($1::bigint[]) AND t.body_ref LIKE 'snapshot:%';
 
 -- name: let_dependents_go
--- Tasks of other pages that wait for a task of these stay paused, and wait for a person instead; answers how many.
+-- Removes the dependencies of other pages' tasks on tasks of these pages; they stay paused until an operator resumes
+-- them. Returns their number.
 WITH left_alone AS (
     UPDATE crawl_tasks w SET is_waiting = false, depends_on = NULL
     FROM crawl_tasks t
@@ -36,11 +37,12 @@ WITH left_alone AS (
 SELECT count(*)::int FROM left_alone;
 
 -- name: tasks_of_pages
--- The tasks of these pages.
+-- Returns the tasks of these pages.
 SELECT id FROM crawl_tasks WHERE page_id = ANY ($1::bigint[]);
 
 -- name: take_tasks
--- These tasks go, the traces of bugs they met and the calls about them too; closed ones are counted in their place. Answers closed and open ones.
+-- Deletes these tasks, with their stack traces and webhook calls; saves the counts of closed ones. Returns the numbers
+-- of closed and open ones.
 WITH gone AS (
     DELETE FROM crawl_tasks t USING pages p WHERE t.id = ANY ($1::bigint[]) AND p.id = t.page_id
     RETURNING t.id, t.domain_id, t.run_id, t.outcome, t.blame, t.status_code, p.is_image
@@ -59,7 +61,7 @@ WITH gone AS (
 SELECT count(outcome)::int AS closed, count(*) FILTER (WHERE outcome IS NULL)::int AS open FROM gone;
 
 -- name: unlink
--- Other pages no longer link to these: their lists become shorter, and so does the number they count.
+-- Removes links from other pages to these: shortens their lists, and lowers their link counts.
 WITH kept AS (
     SELECT l.from_page_id, array_agg(l.to_page_id ORDER BY l.position) AS to_page_ids, string_agg(l.rel, ',' ORDER BY l.position) AS rels,
            string_agg(l.anchor, E'\x1f' ORDER BY l.position) AS anchors
@@ -83,23 +85,23 @@ WITH kept AS (
 SELECT count(*)::int FROM counted;
 
 -- name: drop_links
--- Links of these pages.
+-- Deletes the links of these pages.
 DELETE FROM page_link_lists WHERE from_page_id = ANY ($1::bigint[]);
 
 -- name: drop_pages
--- The pages themselves, with their products and what search knows of them. Answers how many were known, and how many waited for a visit.
+-- Deletes the pages, with their products and search data. Returns how many were known, and how many waited for a visit.
 WITH gone AS (DELETE FROM pages WHERE id = ANY ($1::bigint[]) RETURNING is_image, status)
 SELECT count(*) FILTER (WHERE NOT is_image)::int AS known, count(*) FILTER (WHERE status IN ('discovered', 'queued'))::int AS waiting FROM gone;
 
 -- name: count_history
--- How many closed tasks, of one domain or all, ended before a moment and are followed by a newer visit.
+-- Counts closed tasks, of one domain or all, that ended before a moment and are followed by a newer visit.
 SELECT count(*)::bigint FROM crawl_tasks t
 WHERE t.outcome IS NOT NULL AND t.completed_at < $1 AND ($2::bigint IS NULL OR t.domain_id = $2)
   AND EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.outcome <> 'cancelled')
   AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.depends_on = t.id AND n.outcome IS NULL);
 
 -- name: find_history
--- So many of them, behind an id, in id order.
+-- Returns these tasks after an id, in id order, up to a limit.
 SELECT t.id FROM crawl_tasks t
 WHERE t.outcome IS NOT NULL AND t.completed_at < $1 AND ($2::bigint IS NULL OR t.domain_id = $2) AND t.id > $3
   AND EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.outcome <> 'cancelled')

@@ -1,8 +1,9 @@
--- The frontier: pages still discovered, and open tasks that are due. Owner of pages, crawl_tasks, page_link_lists, errors.
+-- The frontier: pages that are only discovered, and open tasks that are due. Owner of pages, crawl_tasks,
+-- page_link_lists, errors.
 
 -- name: add_pages
--- Learn new pages, in key order so that workers learning the same links wait instead of deadlocking. Their domains cannot be deleted until
--- this transaction ends, as with a foreign key, which would look for the domain of each page.
+-- Adds new pages, in key order so that workers adding the same links wait instead of deadlocking. Their domains cannot
+-- be deleted until this transaction ends, as with a foreign key, which would look up the domain of each page.
 WITH held AS MATERIALIZED (
     SELECT d.id FROM domains d WHERE d.id = ANY (ARRAY(SELECT DISTINCT unnest($1::bigint[]))) ORDER BY d.id FOR KEY SHARE OF d
 )
@@ -16,15 +17,15 @@ ON CONFLICT (domain_id, url_hash) DO NOTHING
 RETURNING id, domain_id, url_hash, depth;
 
 -- name: find_pages
--- Ids and depths of pages that were known already, and whether as images. In key order they cost half: neighbours are
--- found in the same block.
+-- Returns ids and depths of known pages, and whether they are known as images. In key order they cost half: neighbours
+-- are in the same block.
 SELECT p.id, p.domain_id, p.url_hash, p.depth, p.is_image
 FROM (SELECT * FROM unnest($1::bigint[], $2::bytea[]) AS asked (domain_id, url_hash) ORDER BY domain_id, url_hash) n
 JOIN pages p ON p.domain_id = n.domain_id AND p.url_hash = n.url_hash;
 
 -- name: next_pages
--- Known pages of domains that come after a key, so many of each, as a worker's memory takes them: 24 bytes a page, its
--- key and its id with its depth (known_table.py). Whoever is known as an image only is left out.
+-- Returns known pages of domains after a key, up to a limit each, in the format of the URL cache: 24 bytes a page, its
+-- key and its id with its depth (url_set.py). Omits pages known only as images.
 SELECT n.domain_id,
        (SELECT string_agg(p.url_hash || int8send(p.id << 10 | least(greatest(p.depth, 0), 1023)), ''::bytea ORDER BY p.url_hash)
         FROM (SELECT url_hash, id, depth FROM pages
@@ -33,7 +34,8 @@ SELECT n.domain_id,
 FROM unnest($1::bigint[], $2::bytea[], $3::integer[]) AS n (domain_id, after, most);
 
 -- name: update_depths
--- A shorter way to a page was found: lower its depth, and that of the pages behind it, also where its own is as low already.
+-- Lowers the depth of a page to which a shorter path was found, and that of the pages behind it, also if its own is
+-- already as low.
 WITH RECURSIVE better (page_id, depth) AS (
     SELECT p.id, n.depth FROM unnest($1::bigint[], $2::int[]) AS n (page_id, depth) JOIN pages p ON p.id = n.page_id AND p.depth >= n.depth
     UNION
@@ -52,7 +54,7 @@ FROM best, locked WHERE p.id = best.page_id AND locked.id = p.id AND p.depth > b
 RETURNING p.id, p.depth, p.domain_id, p.status::text AS status;
 
 -- name: close_tasks
--- Visits end: outcome and evidence are written once; a task that is closed already, or was paused, stays as it is.
+-- Closes visits: outcome and evidence are written once; a task that is already closed, or was paused, stays unchanged.
 UPDATE crawl_tasks t
 SET status = CASE n.outcome WHEN 'success' THEN 'completed'::task_status WHEN 'cancelled' THEN 'cancelled' ELSE 'failed' END,
     outcome = n.outcome::task_outcome, completed_at = now(), locked_at = NULL, locked_by = NULL,
@@ -67,8 +69,8 @@ WHERE t.id = n.id AND t.outcome IS NULL AND t.status NOT IN ('paused', 'pending'
 RETURNING t.id;
 
 -- name: save_signals
--- Pages that were read: their signals, as of now. Language is sticky: the first one stays, and chooses how keywords are stemmed; a vector that was
--- spelled beforehand is taken where it was spelled that way.
+-- Saves the current signals of pages that were read. The language is sticky: the first one stays, and determines how
+-- keywords are stemmed; a vector encoded by the client is used if it was encoded with the same configuration.
 UPDATE pages p
 SET status = 'fetched', fetched_at = now(), title = n.title, description = n.description,
     language = COALESCE(p.language, n.language), content_hash = n.content_hash, content_type = n.content_type,
@@ -94,7 +96,7 @@ WHERE p.id = n.id
 RETURNING p.id, p.depth;
 
 -- name: record_states
--- Pages that gave no reading: only where they stand.
+-- Saves only the status of pages without a reading.
 UPDATE pages p
 SET status = n.status::page_status,
     content_type = COALESCE(n.content_type, p.content_type),
@@ -108,12 +110,12 @@ WHERE p.id = n.id
 RETURNING p.id, p.depth;
 
 -- name: delete_links
--- Pages that have no links any more, or whose links are not to be stored.
+-- Deletes the links of pages that no longer have any, or whose links are not to be stored.
 DELETE FROM page_link_lists WHERE from_page_id = ANY ($1::bigint[]);
 
 -- name: add_links
--- Who links to whom, for a batch of pages, as their newest readings have it; of a domain that does not store links, the older ones go.
--- One joined text per page and column: 12,000 array elements cost ten times as much.
+-- Replaces the links of a batch of pages by those of their newest readings; deletes the old ones of a domain that does
+-- not store links. One joined text per page and column: 12,000 array elements cost ten times as much.
 WITH silent AS (
     SELECT d.id FROM domains d WHERE d.id = ANY ($1) AND NOT d.stores_links
 ), forgotten AS (
@@ -131,7 +133,8 @@ WHERE (l.domain_id, l.to_page_ids, l.rels, l.anchors) IS DISTINCT FROM
       (EXCLUDED.domain_id, EXCLUDED.to_page_ids, EXCLUDED.rels, EXCLUDED.anchors);
 
 -- name: add_retries
--- Another try later is a new task; the closed one stays as it was. Whoever waits for that one waits for the other try.
+-- Adds a new task for each retry; the closed one stays unchanged. Tasks that depend on the closed one then depend on
+-- the retry.
 WITH made AS (
     INSERT INTO crawl_tasks (page_id, domain_id, priority, retry_count, parent_task_id, scheduled_for, recrawl_count, is_recurring,
                              revisit_every_s, max_retries, batch_id, webhook_url)
@@ -144,7 +147,7 @@ UPDATE crawl_tasks w SET depends_on = made.id FROM made
 WHERE w.depends_on = made.parent_task_id AND w.depends_on IS NOT NULL AND w.outcome IS NULL;
 
 -- name: add_revisits
--- A recurring page gets its next task when one completes, with what was ordered for it.
+-- Adds the next task of a recurring page when one completes, with the options that were ordered for it.
 INSERT INTO crawl_tasks (page_id, domain_id, priority, parent_task_id, created_by, scheduled_for, recrawl_count, revisit_every_s,
                          max_retries, webhook_url)
 SELECT t.page_id, t.domain_id, t.priority, t.id, 'revisit', now() + make_interval(secs => n.wait_s), t.recrawl_count + 1,
@@ -152,25 +155,26 @@ SELECT t.page_id, t.domain_id, t.priority, t.id, 'revisit', now() + make_interva
 FROM unnest($1::bigint[], $2::float8[]) AS n (task_id, wait_s) JOIN crawl_tasks t ON t.id = n.task_id;
 
 -- name: note_crashes
--- Pages that were being read when their workers died: from now on they are read in a process of their own.
+-- Counts a crash of pages that were being parsed when their workers died: from now on they are parsed in an isolated
+-- process.
 UPDATE pages SET crashes = crashes + 1 WHERE id = ANY ($1::bigint[]);
 
 -- name: add_errors
--- Stack traces of our own bugs.
+-- Saves stack traces of our own bugs.
 INSERT INTO errors (task_id, code, message, stack)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]);
 
 -- name: mark_seeds
--- Pages known before that were now asked for by name.
+-- Marks known pages as seeds, because they were now requested explicitly.
 UPDATE pages SET is_seed = true, priority = 1 WHERE id = ANY ($1::bigint[]) AND NOT is_seed;
 
 -- name: run_tasks_now
--- Pages asked for by name that were to be tried again later: now. Revisits keep their time.
+-- Makes pending retries of explicitly requested pages due now. Revisits keep their time.
 UPDATE crawl_tasks t SET scheduled_for = now() FROM pages p
 WHERE t.page_id = ANY ($1::bigint[]) AND t.outcome IS NULL AND t.scheduled_for > now() AND p.id = t.page_id AND p.status = 'queued';
 
 -- name: reopen_pages
--- Pages asked for by name although they failed before: a person wants another try, so each gets a new task.
+-- Adds a new task for each explicitly requested page that failed before: a person wants another attempt.
 WITH again AS (
     UPDATE pages SET status = 'queued', trap_id = NULL WHERE id = ANY ($1::bigint[]) AND status IN ('failed', 'blocked', 'gone')
     RETURNING id, domain_id, priority
@@ -180,7 +184,8 @@ WITH again AS (
 SELECT domain_id, count(*)::int AS pages FROM again GROUP BY domain_id ORDER BY domain_id;
 
 -- name: requeue_rejected
--- Pages of these domains whose last visit the address guard rejected: each gets a new task, now that the operator allows more networks.
+-- Adds a new task for each page of these domains whose last visit the address guard rejected, now that the operator
+-- allows more networks.
 WITH again AS (
     UPDATE pages p SET status = 'queued'
     WHERE p.domain_id = ANY ($1::bigint[]) AND p.status = 'failed'

@@ -1,4 +1,4 @@
-"""One short function per statement of `reread.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `replay.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -13,9 +13,9 @@ SQL = statements.load("forager.frontier", "replay.sql")
 
 class RequeuedPages(NamedTuple):
     last: int | None
-    """The last page that was looked at; None: there was none left."""
+    """The last page that was examined; None if none was left."""
     pages: int
-    """That got a task, or a better one."""
+    """Number of pages that got a task, or whose task was brought forward."""
     domain_ids: list[int]
 
 
@@ -23,12 +23,12 @@ REQUEUE_PAGES = Query(SQL["requeue_pages"], RequeuedPages)
 
 
 async def renew_languages(conn: Connection, languages: Mapping[int, str | None]) -> None:
-    """Page → its language as it was read now."""
+    """Updates languages, given by page as they were detected now."""
     await conn.execute(SQL["renew_languages"], list(languages), list(languages.values()))
 
 
 async def finish_replayed(conn: Connection, pages: Sequence[tuple[int, datetime | None, str]]) -> None:
-    """Page, when it was visited, and where it stands."""
+    """Restores the time of visit and the status of pages."""
     if pages:
         await conn.execute(SQL["finish_replayed"], *map(list, zip(*pages, strict=True)))
 

@@ -1,11 +1,12 @@
-"""When a recurring page is visited again: at a fixed frequency, or where a request is likely to find a change. Pure.
+"""Schedules revisits of recurring pages: at a fixed frequency, or when a request is likely to find a change. Pure.
 
-Adaptive domains spend a budget of requests. A page's rate of change is learned from what its visits found; a price, the
-same for all pages of the domain, says how much freshness one request must bring, and is set so that the budget is kept.
+Adaptive domains spend a budget of requests. A page's rate of change is estimated from its visits; a price, the same for
+all pages of the domain, is the freshness that one request must bring, and is set so that the budget is kept.
 
-Freshness, the part of the time our copy is current, of a page that changes at rate λ and is visited every T seconds is
-(1 - e^-λT) / λT. One more request brings (1 - (1 + λT) e^-λT) / λ fresh seconds; at the best T that is the price.
-(Cho and Garcia-Molina: Estimating frequency of change, 2003; Effective page refresh policies for web crawlers, 2003.)
+Freshness, the fraction of time that our copy is current, of a page that changes at rate λ and is visited every T
+seconds is (1 - e^-λT) / λT. One more request brings (1 - (1 + λT) e^-λT) / λ fresh seconds; at the best T that is the
+price. (Cho and Garcia-Molina: Estimating frequency of change, 2003; Effective page refresh policies for web crawlers,
+2003.)
 """
 
 from collections import defaultdict
@@ -15,26 +16,27 @@ from math import exp, expm1, log, log1p, sqrt
 DAY_S = 86_400.0
 MIN_INTERVAL_S = 300.0
 MAX_INTERVAL_S = 90 * DAY_S
-"""A page that is not worth its price is still visited that often, so that a wrong estimate is found out."""
+"""A page that is not worth its price is still visited this often, so that a wrong estimate is detected."""
 
 SLOWEST, FASTEST = 1 / (100 * 365 * DAY_S), 1.0
-"""Changes per second. Beyond them no interval differs, and no sum overflows."""
+"""Changes per second. Beyond these limits intervals do not differ, and no sum overflows."""
 
 BEST_BARGAIN = 0.535
-"""Rate times price of the page that is visited most: slower ones need less, faster ones are stale again too soon."""
+"""Rate times price of the page that is visited most often: slower pages need fewer visits, faster ones become stale too
+soon."""
 LOWEST_PRICE = 1e-6
 HIGHEST_PRICE = 0.2985 * MAX_INTERVAL_S
-"""Seconds of freshness per request. From here on no page whatsoever is worth more than MAX_INTERVAL_S."""
+"""Seconds of freshness per request. From here on no page is worth more visits than one per MAX_INTERVAL_S."""
 PRICE_STEPS = 16
-"""Halvings of the logarithm between the two: the price is exact to 0.05 %."""
+"""Bisection steps on the logarithm between the two: the price is exact to 0.05 %."""
 NEWTON_STEPS = 3
-"""From where we start they leave an error below one in a billion."""
+"""From the chosen start they leave an error below one in a billion."""
 
 
 def next_interval(
     *, frequency_s: float, is_adaptive: bool, price: float | None, comparisons: int, changes: int, watched_s: float
 ) -> float:
-    """Seconds until the next visit. An adaptive domain that has no price yet keeps the fixed frequency."""
+    """Returns the seconds until the next visit. An adaptive domain that has no price yet keeps the fixed frequency."""
     if not is_adaptive or price is None:
         return frequency_s
     prior_interval_s = initial_interval(frequency_s, price)
@@ -42,19 +44,22 @@ def next_interval(
 
 
 def initial_interval(frequency_s: float, price: float | None) -> float:
-    """The seconds between changes of a page nothing is known of: its frequency, unless that would not be worth a visit.
+    """Returns the assumed seconds between changes of an unknown page: its frequency, unless that would not be worth a
+    visit.
 
-    Then it is taken for the best bargain there is at this price, else a new page would wait for months to be known.
+    Then the page is assumed to be the most rewarding one at this price; otherwise a new page would wait for months
+    until its rate is known.
     """
     return max(frequency_s, (price or 0.0) / BEST_BARGAIN)
 
 
 def change_rate(comparisons: int, changes: int, watched_s: float, *, prior_interval_s: float) -> float:
-    """Changes per second, of a page that had changed at `changes` of `comparisons` visits over `watched_s` seconds.
+    """Returns the changes per second of a page that had changed at `changes` of `comparisons` visits over `watched_s`
+    seconds.
 
-    A visit sees that a page changed, not how often: among n visits with x changes, -log((n - x + ½) / (n + ½)) per
-    interval counts those that hid behind others, with little bias. The prior weighs as much as having watched an
-    average page for `prior_interval_s`, so that neither "always" nor "never" is believed after a few visits.
+    A visit detects that a page changed, not how often: for n visits with x changes, -log((n - x + ½) / (n + ½)) per
+    interval includes the hidden changes, with little bias. The prior weighs as much as observing an average page for
+    `prior_interval_s`, so that neither "always" nor "never" is concluded after a few visits.
     """
     if comparisons <= 0 or watched_s <= 0:
         return _bound(1 / prior_interval_s)
@@ -66,9 +71,9 @@ def change_rate(comparisons: int, changes: int, watched_s: float, *, prior_inter
 
 
 def interval_at(rate: float, price: float) -> float:
-    """The seconds between visits that are best for a page changing at `rate`, when a request costs `price`."""
+    """Returns the best interval in seconds for a page that changes at `rate`, when a request costs `price`."""
     worth = rate * price
-    if worth >= 1:  # not even the first request of all brings that much: the page changes again too soon
+    if worth >= 1:  # not even the very first request is worth the price: the page changes again too soon
         return MAX_INTERVAL_S
     if worth <= 0:
         return MIN_INTERVAL_S
@@ -76,11 +81,13 @@ def interval_at(rate: float, price: float) -> float:
 
 
 def price_for(rates: Sequence[float], requests_per_day: float, weights: Sequence[float] | None = None) -> float:
-    """The lowest price at which visiting pages of these rates keeps the budget; a weight says how many pages it is.
+    """Returns the lowest price at which visiting pages of these rates keeps the budget; a weight is the number of
+    pages.
 
-    Zero if the budget allows to visit everything all the time; the highest if not even the rarest visits fit into it.
+    Zero if the budget allows to visit everything all the time; the highest price if not even the rarest visits fit into
+    it.
     """
-    pages: defaultdict[float, float] = defaultdict(float)  # many pages have the same rate: those not yet known, say
+    pages: defaultdict[float, float] = defaultdict(float)  # many pages have the same rate, such as those not yet known
     for rate, weight in zip(rates, weights or [1.0] * len(rates), strict=True):
         pages[rate] += weight
     if sum(pages.values()) * DAY_S / MIN_INTERVAL_S <= requests_per_day:
@@ -97,10 +104,10 @@ def price_for(rates: Sequence[float], requests_per_day: float, weights: Sequence
 
 
 def _changes_between(worth: float) -> float:
-    """The x with 1 - (1 + x) e^-x = worth: how many changes to expect between two visits.
+    """Returns the x with 1 - (1 + x) e^-x = worth: the expected number of changes between two visits.
 
-    Solved as x - log(1 + x) = u. That curve bends upwards and √2u + u lies above the root, so that Newton's steps come
-    down to it from any `worth` and never pass it.
+    Solved as x - log(1 + x) = u. That curve is convex and √2u + u lies above the root, so that Newton's steps descend
+    to it from any `worth` and never pass it.
     """
     u = -log1p(-worth)
     x = sqrt(2 * u) + u

@@ -1,4 +1,4 @@
-"""One short function per statement of `again.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `revisit_store.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,24 +12,25 @@ from forager.frontier.rows import DomainPages
 SQL = statements.load("forager.frontier", "revisit_store.sql")
 
 FIRST_KEY = b""
-"""Before every page's key."""
+"""Sorts before every page's key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What visits taught of some pages of a domain: of each how often it was compared, had changed, over how long."""
+    """Observations of a sample of a domain's pages: for each, the numbers of comparisons and changes, and the time
+    observed."""
 
     domain_id: int
     looked_at: int
-    """Also pages nothing is learned of."""
+    """Includes pages without observations."""
     watches: Sequence[tuple[int, int, float]]
 
 
 class RefreshedPages(NamedTuple):
     pages: int
-    """That got a task."""
+    """Number of pages that got a task."""
     last_key: bytes | None
-    """The last one that was looked at."""
+    """The last key that was examined."""
 
 
 class WatchedPages(NamedTuple):
@@ -48,14 +49,14 @@ SAMPLE_WATCHES = Query(SQL["sample_watches"], WatchedPages)
 async def requeue_start_pages(
     conn: Connection, domain_ids: Sequence[int], *, by: str, most_seeds: int
 ) -> dict[int, int]:
-    """Domain → how many of its pages are in the frontier again."""
+    """Returns domain → number of its pages that are in the frontier again."""
     return dict(await REOPEN_HOMES.fetch(conn, domain_ids, by, most_seeds))
 
 
 async def refresh_pages(
     conn: Connection, domain_ids: Sequence[int], *, after: bytes, limit: int
 ) -> tuple[int, bytes | None]:
-    """How many pages got a task, and the last key that was looked at, if any."""
+    """Returns the number of pages that got a task, and the last key that was examined, if any."""
     return await REFRESH_PAGES.one(conn, domain_ids, after, limit)
 
 

@@ -1,8 +1,9 @@
--- Pages that are visited again because their whole domain is: when it comes back from a cooldown, or is refreshed.
+-- Schedules pages to be revisited because their whole domain is: after a cooldown, or for a refresh.
 
 -- name: requeue_start_pages
--- Of these domains, those of which nothing waits get something to do: the seeds that failed or, without one, the page nearest to a seed.
--- Answers how many pages of each are in the frontier again; a page that was read before stays read, and is only visited again.
+-- Adds tasks to those of these domains that have nothing waiting: for the seeds that failed or, without one, for the
+-- page nearest to a seed. Returns how many pages of each are in the frontier again; a page that was read before keeps
+-- that status, and is only revisited.
 WITH idle AS MATERIALIZED (
     SELECT d.id FROM domains d
     WHERE d.id = ANY ($1::bigint[]) AND d.frontier_size = 0
@@ -26,8 +27,9 @@ WITH idle AS MATERIALIZED (
 SELECT domain_id, count(*)::int AS pages FROM again GROUP BY domain_id ORDER BY domain_id;
 
 -- name: refresh_pages
--- The pages of exhausted domains that were read get a task each, behind a key and at most so many of each domain are looked at. What
--- has a task is left, and so are images whose files retention deleted. Answers how many got one, and the last key. The domains are locked: nobody claims them meanwhile.
+-- Adds a task for each page of exhausted domains that was read; examines pages after a key, up to a limit per domain.
+-- Skips pages that have a task, and images whose files retention deleted. Returns the number of new tasks, and the last
+-- key. The domains are locked: no worker claims them meanwhile.
 WITH resting AS MATERIALIZED (
     SELECT d.id FROM domains d WHERE d.id = ANY ($1::bigint[]) AND d.status = 'exhausted' ORDER BY d.id FOR NO KEY UPDATE OF d
 ), known AS MATERIALIZED (
@@ -44,8 +46,8 @@ WITH resting AS MATERIALIZED (
 SELECT (SELECT count(*) FROM made)::int AS pages, (SELECT url_hash FROM known ORDER BY url_hash DESC LIMIT 1) AS last_key;
 
 -- name: sample_watches
--- What visits taught of the pages of these domains, at most so many of each. Keys are hashes: the first are as good as drawn by lot.
--- Pages with a frequency of their own are left out.
+-- Returns the observations of the pages of these domains, up to a limit per domain. Keys are hashes: the first ones are
+-- as good as a random sample. Omits pages with a frequency of their own.
 SELECT d.domain_id, count(*)::int AS looked_at,
        COALESCE(array_agg(p.comparisons) FILTER (WHERE p.is_watched), '{}') AS comparisons,
        COALESCE(array_agg(p.changes) FILTER (WHERE p.is_watched), '{}') AS changes,

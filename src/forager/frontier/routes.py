@@ -32,7 +32,7 @@ router = APIRouter(tags=["frontier"])
 MOST_SEEDS = 100_000
 MOST_BAD = 100
 AT_ONCE = 200
-"""Entries of a sitemap that are read before anybody else is served."""
+"""Entries of a sitemap that are parsed before other requests are served."""
 LONGEST_S = 60.0
 FIVE_MINUTES_S = 300.0
 ORDER = paging.Order(("domain_id", "priority", "id"), ("int", "int", "int"), hidden=("domain_id",))
@@ -103,7 +103,7 @@ async def read_sitemap(request: Request, _who: Seeding, body: SitemapAddress) ->
             async with asyncio.timeout(LONGEST_S), aclosing(follow_sitemap(settings, url)) as entries:
                 async for found in entries:
                     if tally.lines % AT_ONCE == 0:
-                        await asyncio.sleep(0)  # others are served meanwhile
+                        await asyncio.sleep(0)  # serves other requests meanwhile
                     if (seed := tally.take(found)) is not None:
                         urls.append(seed.url)
                     if len(urls) == MOST_SEEDS:

@@ -1,4 +1,4 @@
-"""What the statements of the frontier take and return: named columns of bulk statements, records of rows."""
+"""Parameters and results of the frontier's statements: named columns of bulk statements, records of rows."""
 
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -13,7 +13,7 @@ class FreedTasks(NamedTuple):
 
 
 class ClaimedTask(NamedTuple):
-    """An open task, and what the visit before left of its page."""
+    """An open task, with the result of the previous visit of its page."""
 
     task_id: int
     page_id: int
@@ -93,7 +93,7 @@ class ClosedTaskColumns(NamedTuple):
 
 
 class ReadingColumns(NamedTuple):
-    """One element per page; `languages` and `configs` are one table for all."""
+    """One element per page; `languages` and `configs` are shared look-up tables."""
 
     id: Sequence[int]
     title: Sequence[str | None]
@@ -122,7 +122,7 @@ class ReadingColumns(NamedTuple):
 
 
 class DetailColumns(NamedTuple):
-    """One element per page that has details; `emptied` are pages that have none any more."""
+    """One element per page that has details; `emptied` lists pages that no longer have any."""
 
     page_id: Sequence[int]
     headline: Sequence[str | None]
@@ -139,7 +139,7 @@ class DetailColumns(NamedTuple):
 
 
 class NewTaskColumns(NamedTuple):
-    """One element per page; `created_by` is for all of them."""
+    """One element per page; `created_by` applies to all of them."""
 
     page_id: Sequence[int]
     priority: Sequence[int | None]

@@ -1,4 +1,4 @@
-"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `queries.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -29,7 +29,7 @@ from forager.parsing.models import Keywords, Reading
 
 SQL = statements.load("forager.frontier")
 LINKS_CUT = "links_cut"
-"""Flag of a page that has more links than are taken from one."""
+"""Flag of a page with more links than the limit per page."""
 ADD_PAGES = Query(SQL["add_pages"], AddedPage)
 FIND_PAGES = Query(SQL["find_pages"], FoundPage)
 NEXT_PAGES = Query(SQL["next_pages"], PageEntries)
@@ -43,7 +43,7 @@ REOPEN_REJECTED = Query(SQL["requeue_rejected"], DomainPages)
 T = TypeVar("T")
 
 ANCHORS_BETWEEN = "\x1f"
-"""The unit separator counts as white space, of which reading leaves only single spaces: no anchor contains it."""
+"""The unit separator counts as white space, which parsing collapses to single spaces: no anchor contains it."""
 
 
 async def add_pages(
@@ -64,12 +64,12 @@ async def add_pages(
 
 
 async def find_pages(conn: Connection, keys: Sequence[tuple[int, bytes]]) -> list[FoundPage]:
-    """Returns the pages that are known, of those with these domains and keys."""
+    """Returns the known pages among those with these domains and keys."""
     return await FIND_PAGES.fetch(conn, [domain for domain, _ in keys], [key for _, key in keys])
 
 
 async def next_pages(conn: Connection, portions: Sequence[KeyRange]) -> list[bytes]:
-    """Of each portion the pages that are known, as `UrlCache.add_entries` takes them."""
+    """Returns the known pages of each key range, in the format of `UrlCache.add_entries`."""
     rows = await NEXT_PAGES.fetch(
         conn,
         [portion.domain_id for portion in portions],
@@ -81,8 +81,8 @@ async def next_pages(conn: Connection, portions: Sequence[KeyRange]) -> list[byt
 
 
 async def update_depths(conn: Connection, depths: dict[int, int]) -> set[int]:
-    """Lower the depths of pages; answers the domains in which a page not yet visited came nearer. Looked at again until
-    none moves: links of a page that was being recorded are seen only when its row could be had."""
+    """Lowers the depths of pages. Returns the domains in which the depth of an unvisited page changed. Repeats until no
+    depth changes: links of a page that is being recorded become visible only when its row lock is released."""
     woken: set[int] = set()
     while pages := await RELAX_DEPTHS.fetch(conn, list(depths), list(depths.values())):
         woken |= {page.domain_id for page in pages if page.status in {"discovered", "queued"}}
@@ -91,7 +91,7 @@ async def update_depths(conn: Connection, depths: dict[int, int]) -> set[int]:
 
 
 async def close_tasks(conn: Connection, outcomes: Sequence[Outcome]) -> set[int]:
-    """The tasks that were still open and are closed now."""
+    """Closes tasks. Returns those that were still open."""
     columns = ClosedTaskColumns(
         id=[outcome.target.task_id for outcome in outcomes],
         outcome=[outcome.kind.value for outcome in outcomes],
@@ -112,19 +112,20 @@ async def close_tasks(conn: Connection, outcomes: Sequence[Outcome]) -> set[int]
 
 
 def _empty_if_null(column: list[T | None]) -> list[T | None]:
-    """A column that may well be empty, as `unnest` takes it beside longer ones: it fills up with NULLs. Else each of
-    them is looked at here and there, up to two fifths of all values of a batch."""
+    """Returns an empty list for a column of NULLs: `unnest` pads it to the length of the longer ones. Otherwise the
+    client and the server process each NULL, up to two fifths of all values of a batch."""
     return [] if column.count(None) == len(column) else column
 
 
 def flags_of(reading: Reading, selection: Selection) -> tuple[str, ...]:
-    """Returns the oddities of a page, and whether some of its links or items were left out for their number."""
+    """Returns the flags of a page, including whether links or items were dropped because of their number."""
     flags = (*reading.flags, LINKS_CUT) if selection.dropped.get("too_many") else reading.flags
     return (*flags, ITEMS_CUT) if len(reading.structured_data) > MOST_BYTES else flags
 
 
 def _array(moments: Sequence[datetime]) -> str | None:
-    """As an array literal: most tasks have none, and arrays of arrays must be rectangular."""
+    """Returns an array literal: most tasks have no earlier requests (NULL), and arrays of arrays must be
+    rectangular."""
     return "{" + ",".join(moment.isoformat() for moment in moments) + "}" if moments else None
 
 
@@ -134,9 +135,9 @@ async def save_signals(
     configs: Mapping[str, str],
     lexemes: Lexemes | None = None,
 ) -> dict[int, int]:
-    """Signals of pages that were read, each with its keywords, if it is to have any; answers their depths. `configs`
-    are the text-search configurations by language, without its region. With `lexemes`, PostgreSQL is spared the words
-    it has seen."""
+    """Saves the signals of pages that were read, each with its keywords, if any. Returns their depths. `configs` are
+    the text-search configurations by language, without its region. With `lexemes`, PostgreSQL need not parse words it
+    has already seen."""
     readings = [(outcome, outcome.reading, words) for outcome, words in outcomes if outcome.reading is not None]
     if not readings:
         return {}
@@ -184,7 +185,7 @@ def _other_than(url: str, canonical: str | None) -> str | None:
 
 
 async def record_states(conn: Connection, states: Sequence[tuple[Outcome, str]]) -> dict[int, int]:
-    """Where pages without a reading stand now; answers their depths."""
+    """Saves the status of pages without a reading. Returns their depths."""
     if not states:
         return {}
     pages = await RECORD_STATES.fetch(
@@ -199,7 +200,7 @@ async def record_states(conn: Connection, states: Sequence[tuple[Outcome, str]])
 
 
 def _count_links(outcome: Outcome) -> int | None:
-    """A page that has not changed keeps its links."""
+    """Returns the number of links; None for a page that was compared and has not changed: it keeps its links."""
     return len(outcome.selection.links) if outcome.is_changed is None else None
 
 
@@ -209,7 +210,8 @@ async def delete_links(conn: Connection, page_ids: Sequence[int]) -> None:
 
 
 async def replace_links(conn: Connection, outcomes: Sequence[Outcome], page_ids: dict[bytes, int]) -> None:
-    """The links of these pages, as their newest reading has them; none where the domain does not store them."""
+    """Replaces the links of these pages by those of their newest reading; deletes them if the domain does not store
+    links."""
     linking = [outcome for outcome in outcomes if outcome.selection.links]
     await delete_links(conn, [outcome.target.page_id for outcome in outcomes if not outcome.selection.links])
     if not linking:
@@ -226,7 +228,7 @@ async def replace_links(conn: Connection, outcomes: Sequence[Outcome], page_ids:
 
 
 def join_links_in_python(links: Sequence[Discovery], page_ids: dict[bytes, int]) -> tuple[str, str | None, str]:
-    """The links of one page in three columns: where they lead, what they are unless all are plain, their words."""
+    """Returns the links of one page in three columns: targets, kinds unless all are plain, and anchor texts."""
     rels = [link.rel for link in links]
     return (
         ",".join([str(page_ids[link.key]) for link in links]),
@@ -253,7 +255,7 @@ async def note_crashes(conn: Connection, page_ids: Sequence[int]) -> None:
 
 
 async def add_revisits(conn: Connection, waits: Mapping[int, float]) -> None:
-    """Task that was closed → seconds until its page is visited again."""
+    """Adds revisits: closed task → seconds until its page is visited again."""
     if waits:
         await conn.execute(SQL["add_revisits"], list(waits), list(waits.values()))
 
@@ -279,10 +281,10 @@ async def run_tasks_now(conn: Connection, page_ids: Sequence[int]) -> None:
 
 
 async def requeue_pages(conn: Connection, page_ids: Sequence[int], *, by: str) -> dict[int, int]:
-    """Domain → how many of its pages got a new task."""
+    """Returns domain → number of its pages that got a new task."""
     return dict(await REOPEN_PAGES.fetch(conn, page_ids, by))
 
 
 async def requeue_rejected(conn: Connection, domain_ids: Sequence[int], *, by: str) -> dict[int, int]:
-    """Domain → how many of its pages that the address guard had rejected got a new task."""
+    """Requeues pages that the address guard had rejected. Returns domain → number of its pages that got a new task."""
     return dict(await REOPEN_REJECTED.fetch(conn, domain_ids, by))

@@ -1,15 +1,15 @@
-"""The life of a task, as a table one can read. The database holds the same table and refuses every other move.
+"""The state machine of a task, as a table. The database holds the same table and rejects every other transition.
 
-             ┌── given back ──┐
+             ┌─── released ───┐
              ▼                │
-order ──> pending ──> crawling ──> completed · failed
+new   ──> pending ──> crawling ──> completed · failed
              ▲
              │
           paused <── pending, crawling          any open one ──> cancelled
 
-What is closed never moves again: a retry, a revisit and a restart are new tasks. A worker fetches, parses and records a
-page while its task is `crawling`. The database's type has four more labels that older versions named and nothing ever
-wrote; the table of moves leads to none of them.
+A closed task never changes its status: a retry, a revisit and a restart are new tasks. A worker fetches, parses and
+records a page while its task is `crawling`. The database's type has four more labels that older versions defined and
+nothing ever wrote; no transition leads to them.
 """
 
 from enum import StrEnum
@@ -17,13 +17,13 @@ from enum import StrEnum
 
 class TaskStatus(StrEnum):
     PENDING = "pending"
-    """Waits for its time and for a worker."""
+    """Waits for its due time and for a worker."""
     CRAWLING = "crawling"
-    """A worker has it."""
+    """A worker holds it."""
     COMPLETED = "completed"
     FAILED = "failed"
     PAUSED = "paused"
-    """Nobody takes it until it is resumed; or it waits for the task it depends on."""
+    """No worker claims it until it is resumed; or it waits for the task it depends on."""
     CANCELLED = "cancelled"
 
 

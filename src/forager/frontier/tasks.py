@@ -1,6 +1,6 @@
-"""What people order for tasks, one short function per statement of `tasks.sql`.
+"""Applies task commands of operators and API clients, one short function per statement of `tasks.sql`.
 
-Opens no transactions: the floor above does, and locks the rows of the domains first, so that their counters stay right.
+Opens no transactions: the caller does, and locks the rows of the domains first, so that their counters stay correct.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from forager.frontier.task_status import TaskStatus
 
 SQL = statements.load("forager.frontier", "tasks.sql")
 Freed = list[FreedTasks]
-"""Pages that are to be given back to the limits of their runs."""
+"""Pages to be returned to the limits of their runs."""
 
 
 class LockedTask(NamedTuple):
@@ -48,7 +48,7 @@ class OpenTask(NamedTuple):
 
 
 class RescheduledTask(NamedTuple):
-    """An open task that was given another moment, or another priority."""
+    """An open task whose due time or priority was changed."""
 
     id: int
     status: TaskStatus
@@ -60,7 +60,7 @@ class RescheduledTask(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewTask:
-    """A visit that is ordered; None takes what is usual."""
+    """A visit that is ordered; None uses the default."""
 
     page_id: int
     priority: int | None = None
@@ -78,20 +78,20 @@ class NewTask:
 
 
 class Call(NamedTuple):
-    """A running task that was paused or cancelled."""
+    """A signal to a worker: a running task that was paused or cancelled."""
 
     task_id: int
     domain_id: int
     is_over: bool
-    """It is nobody's any more: nothing is to be put down."""
+    """The worker no longer holds the task: there is nothing to abandon."""
 
 
 class CancelledTask(NamedTuple):
-    """A task whose worker obeyed a call."""
+    """A task that its worker abandoned after a signal."""
 
     task_id: int
     requests: Sequence[datetime] = ()
-    """That were made for it already."""
+    """Requests that were already made for it."""
     pace_ms: int | None = None
 
 
@@ -136,7 +136,7 @@ async def note_orders(
     by: str,
     reason: str | None,
 ) -> None:
-    """Task, what it was (None: it is new), what it is now."""
+    """Logs commands: task, its previous status (None if it is new), its new status."""
     if moves:
         await conn.execute(SQL["note_orders"], *map(list, zip(*moves, strict=True)), verb, by, reason)
 
@@ -147,7 +147,7 @@ async def pause(conn: Connection, task_ids: Sequence[int]) -> None:
 
 
 async def resume(conn: Connection, task_ids: Sequence[int]) -> dict[int, datetime]:
-    """Domain → when the first of them may be taken."""
+    """Returns domain → when the first of its resumed tasks is due."""
     return _first(await RESUME_TASKS.fetch(conn, task_ids))
 
 
@@ -156,7 +156,8 @@ async def set_waiting(conn: Connection, task_ids: Sequence[int]) -> None:
 
 
 async def cancel(conn: Connection, tasks: Mapping[int, int], *, reason: str) -> tuple[Freed, dict[int, int]]:
-    """Task → its page. What goes back to the limits of runs; and domain → how many pages left its frontier."""
+    """Cancels tasks, given with their pages. Returns the pages to return to the limits of runs, and domain → number of
+    pages that left its frontier."""
     await conn.execute(SQL["delete_stale_signals"])
     freed = await CANCEL_TASKS.fetch(conn, list(tasks), reason)
     return freed, dict(await SETTLE_CANCELLED.fetch(conn, list(tasks.values())))
@@ -167,18 +168,18 @@ async def set_priorities(conn: Connection, task_ids: Sequence[int], priority: in
 
 
 async def set_page_priorities(conn: Connection, domain_id: int, priority: int) -> int:
-    """How many pages that wait for their first visit have another priority now."""
+    """Returns the number of pages waiting for their first visit whose priority changed."""
     changed: int = await conn.fetchval(SQL["set_page_priorities"], domain_id, priority)
     return changed
 
 
 async def queue_pages(conn: Connection, page_ids: Sequence[int]) -> dict[int, int]:
-    """Domain → how many of its pages came into the frontier."""
+    """Returns domain → number of its pages that entered the frontier."""
     return dict(await QUEUE_PAGES.fetch(conn, page_ids))
 
 
 async def add(conn: Connection, tasks: Sequence[NewTask], *, by: str) -> dict[int, int]:
-    """Page → its new task. A page that has an open one gets none."""
+    """Returns page → its new task. A page with an open task gets none."""
     columns = NewTaskColumns(
         page_id=[task.page_id for task in tasks],
         priority=[task.priority for task in tasks],
@@ -199,7 +200,7 @@ async def add(conn: Connection, tasks: Sequence[NewTask], *, by: str) -> dict[in
 
 
 async def update_tasks(conn: Connection, tasks: Sequence[NewTask]) -> None:
-    """Open tasks of these pages that are ordered once more."""
+    """Updates the open tasks of pages that are ordered again."""
     if tasks:
         await conn.execute(
             SQL["amend_tasks"],
@@ -217,23 +218,23 @@ async def update_tasks(conn: Connection, tasks: Sequence[NewTask]) -> None:
 async def run_now(
     conn: Connection, task_ids: Sequence[int], *, priority: int | None, at: datetime | None
 ) -> dict[int, RescheduledTask]:
-    """Returns what changed, by task."""
+    """Returns the changes by task."""
     moved = await HURRY_ORDERS.fetch(conn, task_ids, priority, at) if task_ids else []
     return {task.id: task for task in moved}
 
 
 async def list_open(conn: Connection, page_ids: Sequence[int]) -> dict[int, OpenTask]:
-    """Page → its open task."""
+    """Returns page → its open task."""
     return {task.page_id: task for task in await OPEN_TASKS_OF.fetch(conn, page_ids)}
 
 
 async def closed_orders(conn: Connection, task_ids: Sequence[int]) -> list[Row]:
-    """What successors of these tasks take from them: rows as `closed_orders` names them."""
+    """Returns what successors inherit from these tasks: rows of the statement `closed_orders`."""
     return await conn.fetch(SQL["closed_orders"], task_ids)
 
 
 async def move_dependencies(conn: Connection, successors: Mapping[int, int]) -> None:
-    """Old task → the one to wait for now."""
+    """Moves dependencies: old task → its successor."""
     if successors:
         await conn.execute(SQL["move_dependencies"], list(successors), list(successors.values()))
 
@@ -243,7 +244,7 @@ async def find_finished_dependencies(conn: Connection, *, limit: int) -> list[Fi
 
 
 async def release_waiting(conn: Connection, task_ids: Sequence[int]) -> dict[int, datetime]:
-    """Domain → when the first of its released tasks is due."""
+    """Returns domain → when the first of its released tasks is due."""
     return _first(await RELEASE_DEPENDENTS.fetch(conn, task_ids))
 
 
@@ -277,11 +278,11 @@ def _array(moments: Sequence[datetime]) -> str | None:
 
 
 async def resume_finished(conn: Connection, worker: int, task_ids: Sequence[int]) -> set[int]:
-    """Of these, those that were paused after this worker had finished them: they may be closed now."""
+    """Returns those of the tasks that were paused after this worker had finished them: they may be closed now."""
     await conn.execute(SQL["take_up_paused"], worker, task_ids)
     return set(await TAKE_UP.fetch(conn, worker, task_ids))
 
 
 async def name_batch(conn: Connection, name: str, *, by: str) -> Row | None:
-    """Row (id, name, created_by, created_at, is_new)."""
+    """Returns a row (id, name, created_by, created_at, is_new)."""
     return await conn.fetchrow(SQL["name_batch"], name, by)

@@ -1,24 +1,25 @@
--- What people order for tasks. Owner of crawl_tasks, batches, task_orders, task_signals. Whoever calls these has locked the rows of the
--- domains before, in id order, as workers do.
+-- Applies task commands. Owner of crawl_tasks, batches, task_orders, task_signals. The caller has locked the rows of
+-- the domains before, in id order, as workers do.
 
 -- name: hold_tasks
--- Tasks as they are now, and until the transaction ends.
+-- Returns the current tasks and locks them until the transaction ends.
 SELECT t.id, t.page_id, t.domain_id, t.status::text AS status, t.priority, t.retry_count, t.is_waiting, t.depends_on, t.locked_by
 FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]) ORDER BY t.id
 FOR NO KEY UPDATE OF t;
 
 -- name: domains_of_tasks
--- The domains these tasks belong to: what is locked first.
+-- Returns the domains of these tasks, which are locked first.
 SELECT DISTINCT t.domain_id FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]) ORDER BY t.domain_id;
 
 -- name: note_orders
--- What was ordered: a line for each task.
+-- Logs a command: one row for each task.
 INSERT INTO task_orders (task_id, verb, from_status, to_status, ordered_by, reason)
 SELECT n.task_id, $4, n.from_status::task_status, n.to_status::task_status, $5, $6
 FROM unnest($1::bigint[], $2::text[], $3::text[]) AS n (task_id, from_status, to_status);
 
 -- name: pause_tasks
--- Nobody takes them until they are resumed. A worker that has one is called, and keeps its lock until it put it down.
+-- Pauses tasks: no worker claims them until they are resumed. A worker that holds one gets a signal, and keeps its lock
+-- until it has abandoned the task.
 WITH paused AS (
     UPDATE crawl_tasks SET status = 'paused', is_waiting = false WHERE id = ANY ($1::bigint[]) AND outcome IS NULL
     RETURNING id, locked_by
@@ -27,17 +28,18 @@ INSERT INTO task_signals (worker_id, task_id) SELECT locked_by, id FROM paused W
 ON CONFLICT DO NOTHING;
 
 -- name: resume_tasks
--- They wait for a worker again, from now on; the number of tries stays.
+-- Makes paused tasks pending again, from now on; the number of attempts stays.
 UPDATE crawl_tasks SET status = 'pending', scheduled_for = now(), is_waiting = false
 WHERE id = ANY ($1::bigint[]) AND status = 'paused'
 RETURNING domain_id, scheduled_for;
 
 -- name: set_waiting
--- Resumed, and the task they depend on is still open: they go on by themselves when that is completed.
+-- Marks resumed tasks whose dependency is still open: they resume automatically when it is completed.
 UPDATE crawl_tasks SET is_waiting = true WHERE id = ANY ($1::bigint[]) AND status = 'paused' AND depends_on IS NOT NULL;
 
 -- name: cancel_tasks
--- They end here. A worker that has one is called; what it brings is refused, because the task is closed. Answers what to give back.
+-- Cancels tasks. A worker that holds one gets a signal; its result is rejected, because the task is closed. Returns
+-- what to give back to the limits of runs.
 WITH ended AS (
     UPDATE crawl_tasks t
     SET status = 'cancelled', outcome = 'cancelled', completed_at = now(), locked_at = NULL, locked_by = NULL, run_id = NULL,
@@ -52,8 +54,8 @@ WITH ended AS (
 SELECT run_id, domain_id, count(*)::int AS pages FROM ended WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
 
 -- name: settle_cancelled
--- Pages that waited for a visit that was cancelled: where the visit before left them, and blocked where there was none. Answers how
--- many left the frontier of each domain.
+-- Sets the status of pages whose visit was cancelled: that of the previous visit, or blocked if there was none. Returns
+-- how many left the frontier of each domain.
 WITH settled AS (
     UPDATE pages p
     SET status = COALESCE((
@@ -69,19 +71,19 @@ WITH settled AS (
 SELECT domain_id, count(*)::int AS pages FROM settled GROUP BY domain_id ORDER BY domain_id;
 
 -- name: set_priorities
--- Who comes first among the tasks of a domain, from the next claim on.
+-- Sets the priority of tasks of a domain, from the next claim on.
 UPDATE crawl_tasks SET priority = $2 WHERE id = ANY ($1::bigint[]) AND outcome IS NULL;
 
 -- name: set_page_priorities
--- The same for pages of a domain that wait for their first visit.
+-- Sets the priority of pages of a domain that wait for their first visit.
 WITH changed AS (
     UPDATE pages SET priority = $2 WHERE domain_id = $1 AND status = 'discovered' AND priority <> $2 RETURNING id
 )
 SELECT count(*)::int FROM changed;
 
 -- name: queue_pages
--- Pages that are to get a task: those that were read stay read, the others wait for it. Answers how many of each domain are in the
--- frontier that were not.
+-- Prepares pages that are to get a task: those that were read keep that status, the others wait for it. Returns how
+-- many pages of each domain newly entered the frontier.
 WITH queued AS (
     UPDATE pages p SET status = 'queued', trap_id = NULL
     FROM pages before
@@ -91,7 +93,7 @@ WITH queued AS (
 SELECT domain_id, count(*) FILTER (WHERE was <> 'discovered')::int AS pages FROM queued GROUP BY domain_id ORDER BY domain_id;
 
 -- name: add_tasks
--- One new task for each of these pages that has no open one.
+-- Adds one new task for each of these pages that has no open one.
 INSERT INTO crawl_tasks (page_id, domain_id, priority, scheduled_for, retry_count, parent_task_id, is_recurring, revisit_every_s,
                          max_retries, webhook_url, depends_on, is_waiting, status, batch_id, recrawl_count, created_by)
 SELECT p.id, p.domain_id, COALESCE(n.priority, 5), COALESCE(n.scheduled_for, now()), n.retry_count, n.parent_task_id,
@@ -107,7 +109,8 @@ ON CONFLICT (domain_id, page_id) WHERE outcome IS NULL DO NOTHING
 RETURNING id, page_id;
 
 -- name: amend_tasks
--- Open tasks that are ordered once more: sooner and before others, if the new order says so; what it does not name stays.
+-- Updates open tasks that are ordered again: earlier and with a higher priority, if the new command says so; values
+-- that it omits stay.
 UPDATE crawl_tasks t
 SET priority = LEAST(t.priority, n.priority),
     scheduled_for = CASE WHEN t.locked_at IS NULL THEN LEAST(t.scheduled_for, COALESCE(n.scheduled_for, now())) ELSE t.scheduled_for END,
@@ -120,8 +123,8 @@ JOIN pages p ON p.id = n.page_id
 WHERE t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL;
 
 -- name: hurry_orders
--- Restarted although a task of the same page waits already: that one, now or at the moment that was asked for. Answers those that another
--- moment or another priority was given.
+-- Reschedules the waiting task of a page that is restarted: to now or to the requested moment. Returns the tasks whose
+-- due time or priority changed.
 UPDATE crawl_tasks t
 SET priority = COALESCE($2::smallint, t.priority), scheduled_for = COALESCE($3::timestamptz, LEAST(t.scheduled_for, now()))
 FROM crawl_tasks o
@@ -130,8 +133,9 @@ WHERE t.id = ANY ($1::bigint[]) AND t.outcome IS NULL AND t.locked_at IS NULL AN
 RETURNING t.id, t.status::text AS status, t.priority, t.scheduled_for, o.priority AS was_priority, o.scheduled_for AS was_scheduled_for;
 
 -- name: open_tasks_of
--- The open tasks of these pages. Page by page, whatever the planner knows: joined the other way round, each task would be looked up in the
--- whole list of pages, which took two minutes for 5,000 of them in a database that was never analysed.
+-- Returns the open tasks of these pages. Page by page, whatever the planner's statistics: joined the other way round,
+-- each task would be looked up in the whole list of pages, which took two minutes for 5,000 of them in a database that
+-- was never analyzed.
 SELECT t.id, t.page_id, t.domain_id, t.status, t.scheduled_for, t.retry_count, t.priority, t.parent_task_id, t.depends_on
 FROM pages p
 CROSS JOIN LATERAL (
@@ -141,18 +145,19 @@ CROSS JOIN LATERAL (
 WHERE p.id = ANY ($1::bigint[]);
 
 -- name: closed_orders
--- Closed tasks that are to be visited again: what their successors take from them.
+-- Returns what the successors of closed tasks inherit from them.
 SELECT t.id, t.page_id, t.domain_id, t.priority, t.retry_count, t.is_recurring, t.revisit_every_s, t.max_retries, t.webhook_url,
        t.batch_id, t.recrawl_count
 FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]) ORDER BY t.id;
 
 -- name: move_dependencies
--- Whoever waits for these waits for their successors now.
+-- Moves dependencies on these tasks to their successors.
 UPDATE crawl_tasks w SET depends_on = n.new FROM unnest($1::bigint[], $2::bigint[]) AS n (old, new)
 WHERE w.depends_on = n.old AND w.outcome IS NULL;
 
 -- name: find_finished_dependencies
--- Open tasks whose dependency is closed, and how that ended. What a person paused stays so if it was completed.
+-- Returns open tasks whose dependency is closed, with its outcome. Tasks that a person paused stay paused if it was
+-- completed.
 SELECT w.id, w.domain_id, d.id AS depends_on, d.outcome::text AS outcome
 FROM crawl_tasks w JOIN crawl_tasks d ON d.id = w.depends_on
 WHERE w.depends_on IS NOT NULL AND w.outcome IS NULL AND d.outcome IS NOT NULL AND w.status = 'paused'
@@ -160,13 +165,13 @@ WHERE w.depends_on IS NOT NULL AND w.outcome IS NULL AND d.outcome IS NOT NULL A
 ORDER BY w.id LIMIT $1;
 
 -- name: release_waiting
--- What they waited for is done: they wait for a worker, from the time they were ordered for.
+-- Releases tasks whose dependency is completed: they wait for a worker, from the time they were ordered for.
 UPDATE crawl_tasks SET status = 'pending', is_waiting = false, scheduled_for = GREATEST(scheduled_for, now())
 WHERE id = ANY ($1::bigint[]) AND status = 'paused' AND is_waiting
 RETURNING domain_id, scheduled_for;
 
 -- name: poll_signals
--- Tasks of a worker that were paused or cancelled. What it does not hold any more is told once.
+-- Returns tasks of a worker that were paused or cancelled. A task that it no longer holds is reported once.
 WITH over AS (
     DELETE FROM task_signals c
     WHERE c.worker_id = $1
@@ -178,7 +183,8 @@ FROM task_signals c JOIN crawl_tasks t ON t.id = c.task_id
 WHERE c.worker_id = $1;
 
 -- name: put_down
--- A worker obeys: its lock ends and the visit counts for no run. Requests that were made already stay on record.
+-- Abandons tasks after a signal: the worker's lock ends and the visit counts for no run. Requests that were already
+-- made stay on record.
 WITH put AS (
     UPDATE crawl_tasks t
     SET locked_at = NULL, locked_by = NULL, run_id = NULL, pace_ms = LEAST(t.pace_ms, n.pace_ms),
@@ -192,19 +198,20 @@ WITH put AS (
 SELECT run_id, domain_id, count(*)::int AS pages FROM put WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
 
 -- name: take_up_paused
--- Visits that were finished when their pause came are kept: back to pending, and then on, so that they can be closed.
+-- Keeps visits that were already finished when they were paused: sets them to pending, from where take_up moves them
+-- on, so that they can be closed.
 UPDATE crawl_tasks SET status = 'pending', is_waiting = false WHERE id = ANY ($2::bigint[]) AND status = 'paused' AND locked_by = $1;
 
 -- name: take_up
--- After take_up_paused: tasks a worker finished and still holds.
+-- Reclaims tasks that a worker finished and still holds. Runs after take_up_paused.
 UPDATE crawl_tasks SET status = 'crawling' WHERE id = ANY ($2::bigint[]) AND status = 'pending' AND locked_by = $1 RETURNING id;
 
 -- name: delete_stale_signals
--- Calls to workers that are gone.
+-- Deletes signals to workers that are gone.
 DELETE FROM task_signals c WHERE NOT EXISTS (SELECT FROM workers w WHERE w.id = c.worker_id AND w.status = 'running');
 
 -- name: name_batch
--- The batch of this name; whoever uses a name again adds to it.
+-- Returns the batch of this name; using a name again adds to the batch.
 INSERT INTO batches (name, created_by) VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE SET name = EXCLUDED.name
 RETURNING id, name, created_by, created_at, xmax = 0 AS is_new;

@@ -1,5 +1,5 @@
-"""One short function per statement of `traps.sql`. Opens no transactions: the floor above does, and holds the domain's
-row, so that its counters stay right."""
+"""One short function per statement of `traps.sql`. Opens no transactions: the caller does, and locks the domain's row,
+so that its counters stay correct."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ SQL = statements.load("forager.frontier", "traps.sql")
 
 
 async def exclude_pages(conn: Connection, traps: Sequence[tuple[int, int, str]]) -> dict[int, int]:
-    """Trap, domain, pattern of its URLs; answers how many pages of each domain are left out."""
+    """Excludes pages, given by trap, domain and URL pattern. Returns the number of excluded pages by domain."""
     if not traps:
         return {}
     rows = await conn.fetch(SQL["exclude_pages"], *map(list, zip(*traps, strict=True)))
@@ -18,6 +18,6 @@ async def exclude_pages(conn: Connection, traps: Sequence[tuple[int, int, str]])
 
 
 async def open_pages(conn: Connection, domain_id: int, trap: int) -> int:
-    """How many wait again."""
+    """Returns the number of pages that wait for their first visit again."""
     opened: int = await conn.fetchval(SQL["open_pages"], domain_id, trap)
     return opened

@@ -1,7 +1,8 @@
--- Pages that a trap leaves out, and those it gives back.
+-- Excludes the pages of a trap, and includes them again.
 
 -- name: exclude_pages
--- Pages of traps that were never visited: blocked, until the trap is released. What a person asked for by name stays.
+-- Blocks pages of traps that were never visited, until the trap is released. Pages that a person requested explicitly
+-- stay.
 WITH shut AS (
     UPDATE pages p SET status = 'blocked', trap_id = n.trap_id
     FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS n (trap_id, domain_id, pattern)
@@ -11,7 +12,7 @@ WITH shut AS (
 SELECT domain_id, count(*)::int AS pages FROM shut GROUP BY domain_id ORDER BY domain_id;
 
 -- name: open_pages
--- Pages of a trap that was released wait for their first visit again.
+-- Makes pages of a released trap wait for their first visit again.
 WITH opened AS (
     UPDATE pages SET status = 'discovered', trap_id = NULL WHERE domain_id = $1 AND trap_id = $2
     RETURNING id

@@ -1,6 +1,7 @@
-"""A memory of pages that are known, in front of the database: 60 links a page, nine of ten known.
+"""Caches known pages in front of the database: a page has 60 links, nine of ten known.
 
-It only spares look-ups. Forgetting costs a query, losing it loses nothing; it never says "known" of a page that is not.
+The cache only saves look-ups. An eviction costs a query, and losing the cache loses nothing; it never reports an
+unknown page as known.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -12,7 +13,7 @@ from forager.frontier.url_set import DEEPEST, DEPTH_BITS
 from forager.links.models import Discovery
 
 HIGHEST = (1 << 64 - DEPTH_BITS) - 1
-"""A page beyond it is not remembered; nobody will ever have one."""
+"""Pages with a higher id are not cached; no database will ever have one."""
 
 
 class UrlCache:
@@ -30,41 +31,41 @@ class UrlCache:
         self._segments = url_set.make_segments(self._size)
 
     def get(self, key: bytes) -> int | None:
-        """The packed page, to be opened with `page_id` and `depth`."""
+        """Returns the packed page; unpack it with `page_id` and `depth`."""
         return url_set.find_known(self._segments, key) or None
 
     def take(self, links: Iterable[Discovery], ids: dict[bytes, int]) -> list[Discovery]:
-        """Puts the pages of links that it knows, and that come no nearer by them, into `ids`. Answers the others."""
+        """Adds to `ids` the cached pages of links that do not lower their depth. Returns the other links."""
         return url_set.take_known(links, self._segments, ids)
 
     def add(self, key: bytes, page: int, depth: int) -> None:
         self.add_all([(key, page, depth)])
 
     def add_all(self, pages: Iterable[tuple[bytes, int, int]]) -> None:
-        """Key, page, depth."""
+        """Adds pages, given by key, id and depth."""
         entry_of = url_set.entry_of
         self.add_entries(b"".join([entry_of(key, pack(page, deep)) for key, page, deep in pages if page <= HIGHEST]))
 
     def add_entries(self, entries: bytes) -> None:
-        """As `url_set.entry_of` makes them, in one string."""
+        """Adds entries as built by `url_set.entry_of`, concatenated."""
         url_set.put_known(self._segments, entries, self._most_buckets)
 
 
 class SharedPages(Protocol):
-    """What other workers know too: asked for what our own memory does not have, before the database is."""
+    """A cache shared with other workers: queried for what is not in the local cache, before the database."""
 
     async def recall(self, keys: Collection[bytes]) -> Mapping[bytes, int]:
-        """Packed pages, of those it knows."""
+        """Returns the packed pages of the keys it contains."""
 
     async def tell(self, pages: Iterable[tuple[bytes, int]]) -> None:
-        """Pages the database has named since: keys, packed. They are safe in it."""
+        """Adds pages that the database has returned, by key, packed. They are committed."""
 
     def clear(self) -> None:
-        """Pages were deleted: what it knew before is void."""
+        """Drops all entries after pages were deleted."""
 
 
 class NullUrlCache:
-    """Every worker for itself."""
+    """A shared cache that stores nothing: every worker uses only its own."""
 
     async def recall(self, _keys: Collection[bytes]) -> Mapping[bytes, int]:
         return NONE

@@ -1,12 +1,12 @@
-"""Where known pages are remembered: flat memory, 24 bytes a page, and no object for any of them. A `dict` took 120.
+"""A compact set of known pages: flat memory, 24 bytes a page, and no Python object per page. A `dict` took 120.
 
-    segments: 256, by a key's first byte. Each grows by itself, so that growing never keeps anybody waiting.
-    segment:  how many slots are taken (24 bytes), then its buckets
-    bucket:   16 slots, by the key's next bytes. What was asked for last comes first; what comes last is forgotten
+    segments: 256, by a key's first byte. Each grows separately, so that growing never blocks for long.
+    segment:  the number of used slots (24 bytes), then its buckets
+    bucket:   16 slots, by the key's next bytes. Most recently used first; the last one is evicted
     slot:     the key (16 bytes), page id and depth packed into one number (8 bytes, the highest first); 0: free
 
-Keys are hashes, so they spread by themselves. The functions here are the reference, and what is taken where nothing was
-compiled: `c/known.h` has them in C.
+Keys are hashes, so they are evenly distributed. The functions here are the reference, and are used if nothing was
+compiled: `c/known.h` implements them in C.
 """
 
 from collections.abc import Iterable
@@ -26,18 +26,18 @@ Segments = list[bytearray]
 
 
 def make_segments(pages: int = SEGMENTS * WAYS) -> Segments:
-    """Each with one bucket. Where fewer pages are to be remembered than that makes room for, several are one."""
+    """Returns segments with one bucket each. If `pages` is less than their capacity, several segments share one."""
     apart = [bytearray(SLOT + BUCKET) for _ in range(max(1, min(SEGMENTS, -(-pages // WAYS))))]
     return [apart[number % len(apart)] for number in range(SEGMENTS)]
 
 
 def buckets_for(pages: int) -> int:
-    """Of one segment, at most, where all of them are to hold so many pages."""
+    """Returns the maximum number of buckets of one segment, if all segments together hold this number of pages."""
     return max(1, -(-pages // (SEGMENTS * WAYS)))
 
 
 def entry_of(key: bytes, packed: int) -> bytes:
-    """As a slot has it, and `put_known` takes it."""
+    """Returns an entry in the format of a slot, as `put_known` takes it."""
     return key + packed.to_bytes(8, "big")
 
 
@@ -47,7 +47,7 @@ def count_entries(segments: Segments) -> int:
 
 
 def find_known_in_python(segments: Segments, key: bytes) -> int:
-    """What is packed under a key, which comes first in its bucket from now on; 0 where it is not known."""
+    """Returns the packed value of a key, and moves it to the front of its bucket; 0 if it is not known."""
     segment = segments[key[0]]
     start = _bucket_of(segment, key)
     at = _slot_of(segment, key, start)
@@ -60,8 +60,8 @@ def find_known_in_python(segments: Segments, key: bytes) -> int:
 
 
 def put_known_in_python(segments: Segments, entries: bytes, most_buckets: int) -> None:
-    """Remember slots, one after the other. A segment of which half is taken grows, up to so many buckets; after that
-    a full bucket forgets what nobody asked for in the longest time."""
+    """Adds concatenated slots. A segment that is half full grows, up to `most_buckets`; after that a full bucket evicts
+    its least recently used entry."""
     if len(entries) % SLOT:
         raise ValueError("entries are 24 bytes each")
     for begin in range(0, len(entries), SLOT):
@@ -72,7 +72,8 @@ def put_known_in_python(segments: Segments, entries: bytes, most_buckets: int) -
 
 
 def take_known_in_python(links: Iterable[Discovery], segments: Segments, ids: dict[bytes, int]) -> list[Discovery]:
-    """Nine links of ten lead to a page that is remembered, and no nearer: `ids` has it then. The others."""
+    """Adds the cached pages of links to `ids` and returns the other links. Nine links of ten lead to a cached page and
+    do not lower its depth."""
     others: list[Discovery] = []
     for link in links:
         key = link.key
@@ -95,8 +96,8 @@ def _bucket_of(segment: bytearray, key: bytes) -> int:
 
 
 def _slot_of(segment: bytearray, key: bytes, start: int) -> int:
-    """-1 where it is not. A key may also be seen across the border of two slots, where it is none, or be zeros, as
-    those of free slots are."""
+    """Returns the offset of the slot, or -1. Skips matches across the border of two slots, and a key of zeros that
+    matches a free slot."""
     at = segment.find(key, start, start + BUCKET)
     while at >= 0 and ((at - start) % SLOT or not any(segment[at + KEY : at + SLOT])):
         at = segment.find(key, at + 1, start + BUCKET)
@@ -104,7 +105,7 @@ def _slot_of(segment: bytearray, key: bytes, start: int) -> int:
 
 
 def _put(segment: bytearray, entry: bytes) -> bool:
-    """Whether a slot more is taken."""
+    """Returns True if a free slot was taken."""
     if not any(entry[KEY:]):
         return False
     start = _bucket_of(segment, entry)
@@ -125,7 +126,7 @@ def _should_resize(segment: bytearray, most_buckets: int) -> bool:
 
 
 def _resize(segment: bytearray, most_buckets: int) -> bytearray:
-    """Twice as large; from the last slot to the first, so that what comes first in a bucket does so again."""
+    """Doubles the segment. Copies from the last slot to the first, so that the order within a bucket is kept."""
     buckets = (len(segment) - SLOT) // BUCKET
     larger = bytearray(SLOT + BUCKET * min(2 * buckets, most_buckets))
     for at in range(len(segment) - SLOT, 0, -SLOT):

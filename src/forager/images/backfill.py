@@ -1,7 +1,7 @@
-"""Images that were found while nobody wanted their files, and are wanted now: they get their places in the frontier.
+"""Image backfill: enqueues images that were found while their files were not wanted, and are wanted now.
 
-Each domain notes from which page on that is to be done. A portion's places and the note that it is done are one
-transaction, so whoever is killed in the middle is followed by whoever comes next, and nothing is queued twice.
+Each domain records from which page on its images have to be enqueued. The frontier rows of a batch and the record that
+it is done are written in one transaction, so the next process resumes after a kill, and nothing is enqueued twice.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from forager.links.models import Discovery
 from forager.urls.domain import domain_of
 
 PAGES_AT_ONCE = 50
-"""With up to a hundred images each."""
+"""Pages per batch, with up to a hundred images each."""
 
 
 async def backfill_images(
@@ -30,8 +30,8 @@ async def backfill_images(
     name: str | None = None,
     is_stopped: Callable[[], bool] = lambda: False,
 ) -> int:
-    """Of all domains that want them, of those of one run, or of one domain; answers how many images wait now that did
-    not. `by_default`: domains that do not say want them too."""
+    """Enqueues images of all domains that want them, of those of one run, or of one domain; returns how many images
+    were added to the frontier. `by_default`: domains without a setting of their own want them too."""
     queued, since = 0, 0
     while not is_stopped():
         find = partial(domains.next_image_backfill, by_default=by_default, run=run, name=name, since=since)

@@ -1,7 +1,7 @@
-"""Images that were fetched: looked at in a process of their own, and stored by the hash of their bytes.
+"""Fetched images: inspected in a separate process, and stored by the hash of their bytes.
 
-The same bytes under two URLs are one file. Nothing is stored that is not an image we could open. A file that cannot be
-stored waits until it can be, and requests of domains that store something wait with it.
+The same bytes under two URLs are one file. Only images that could be opened are stored. A file that cannot be stored
+waits until it can be, and requests of domains that store something wait with it.
 """
 
 import asyncio
@@ -35,11 +35,11 @@ class ImageStorage:
         self._pauses = pauses or Pauses()
         self._stop = stop or StopRequest()
         self.max_bytes = max_bytes
-        """The largest file."""
+        """Limit on the size of a file."""
 
     async def look(self, fetched: Fetched) -> ImageFile:
-        """What the file is; where it is, if it is one to keep. Raises StoreUnavailableError when somebody asks to stop
-        while it cannot be stored."""
+        """Returns what the file is, and its location if it is to be stored. Raises StoreUnavailableError when the
+        worker is asked to stop while the file cannot be stored."""
         digest = await asyncio.to_thread(lambda: hashlib.sha256(fetched.body).digest())
         seen, thumbnail = await self._decoder.look(fetched.body)
         body_ref = thumbnail_ref = None
@@ -77,14 +77,14 @@ class ImageStorage:
         self._pauses.end(PauseReason.STORE_UNAVAILABLE, owner="images")
 
     def _put(self, files: Mapping[str, bytes]) -> str | None:
-        """Returns why they are not stored, if they are not."""
+        """Returns why the file is not stored, or None."""
         there = self._place.confirm(list(files))
         failed = self._place.put({key: body for key, body in files.items() if key not in there})
         return next((str(error).rstrip(".") for error in failed.values()), None)
 
 
 def name(digest: bytes, file_format: str) -> str:
-    """Its key in the store."""
+    """Returns its key in the store."""
     return f"images/{digest.hex()[:2]}/{digest.hex()}.{file_format}"
 
 

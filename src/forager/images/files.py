@@ -1,8 +1,8 @@
-"""Files of images that go: those whose time is over, and those that no image refers to any more.
+"""Deletes image files whose retention period has ended, and those that no image refers to any more.
 
-First rows are given up, then files go that nobody counts on; either may be stopped at any moment and done again. A file
-that was stored or confirmed in the last day is left: a visit may be about to refer to it. What pages show again after
-its file went is asked for again.
+First the database rows drop their files, then unreferenced files are deleted; either step may be interrupted and
+repeated. A file that was stored or confirmed in the last day is kept: a visit may be about to refer to it. Images that
+pages show again after their file was deleted are fetched again.
 """
 
 import asyncio
@@ -29,31 +29,31 @@ FRESH = timedelta(days=1)
 @dataclass(frozen=True, slots=True)
 class ImageRule:
     keep_s: float | None
-    """Files of images are kept so long after they were last seen, where the domain does not say; None: for good."""
+    """How long image files are kept after they were last seen, for domains without a setting; None: forever."""
     by_default: bool
-    """Whether domains that do not say want files of images at all."""
+    """Whether domains without a setting want image files at all."""
     refresh_every_s: float | None
 
 
 @dataclass(slots=True)
 class CleanupResult:
     dropped: int = 0
-    """Images whose time was over."""
+    """Images whose retention period had ended."""
     files: int = 0
-    """That were deleted: theirs, and those that nobody referred to."""
+    """Deleted files: those of these images, and those that no image referred to."""
     size_bytes: int = 0
     asked_again: int = 0
-    """Images that are shown again after their file went."""
+    """Images that are shown again after their file was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanupPreview:
-    """What the next cleaning would do."""
+    """What the next cleanup would do."""
 
     old_images: int
     old_bytes: int
     unused_files: int
-    """That no image refers to: left by a kill, or replaced by newer ones."""
+    """Files that no image refers to: left by a kill, or replaced by newer ones."""
     unused_bytes: int
 
     @property
@@ -62,7 +62,7 @@ class CleanupPreview:
 
 
 async def prune(conn: Connection, place: Location, rule: ImageRule, *, by: str) -> CleanupResult:
-    """Each step in short transactions of its own."""
+    """Runs each step in short transactions of its own."""
     swept = CleanupResult()
     if rule.keep_s is not None or await retention.has_rule(conn):
         swept.dropped = await _drop_old(conn, rule)
@@ -77,7 +77,7 @@ async def prune(conn: Connection, place: Location, rule: ImageRule, *, by: str) 
 
 
 async def look(conn: Connection, place: Location, rule: ImageRule) -> CleanupPreview:
-    """The dry run: counts, and changes nothing."""
+    """Dry run: counts, and changes nothing."""
     is_ruled = rule.keep_s is not None or await retention.has_rule(conn)
     old = await retention.count_old(conn, keep_s=rule.keep_s) if is_ruled else retention.Old(0, 0)
     files, size_bytes = 0, 0
@@ -99,7 +99,7 @@ async def _drop_old(conn: Connection, rule: ImageRule) -> int:
 
 
 async def _batches(place: Location, until: datetime) -> AsyncIterator[list[Stored]]:
-    """Files that are not fresh, some at a time."""
+    """Yields files that are not fresh, in batches."""
     files = (each for folder in FOLDERS for each in place.list(folder) if each.modified_at < until)
     while portion := await asyncio.to_thread(lambda: list(itertools.islice(files, AT_ONCE))):
         yield portion
@@ -112,7 +112,7 @@ async def _unused(conn: Connection, files: Sequence[Stored]) -> list[Stored]:
 
 
 def content_of(key: str) -> bytes | None:
-    """The hash that a file of ours is named by; None: it is none of ours, and nobody's business."""
+    """Returns the hash that names a file of ours; None for any other file, which is ignored."""
     try:
         content = bytes.fromhex(key.rpartition("/")[2].partition(".")[0])
     except ValueError:

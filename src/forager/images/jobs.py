@@ -1,6 +1,6 @@
-"""Queues images that were found before their files were wanted, and are wanted now.
+"""Enqueues images that were found before their files were wanted, and are wanted now.
 
-Commands that change what is wanted do it at once; this is for changes by the API, and for what a killed command left.
+Commands that change the setting do it at once; this job covers changes through the API, and what a killed command left.
 """
 
 from forager.images.service import queue_wanted

@@ -1,8 +1,9 @@
--- Images as an operator looks at them. Read only.
--- Last seen: now still shown counts as the last visit of the page that shows it, or of the image itself.
+-- Images as operators see them. Read only. Last seen: an image that is still shown was last seen at the last visit
+-- of the page that shows it, or of the image itself.
 
 -- name: sightings
--- The files of these images, and where they were seen: how often, first and last. $2: only in this domain, $3: only on this page.
+-- Returns the files of these images, and where they were seen: how often, first and last. $2: only in this domain,
+-- $3: only on this page.
 SELECT i.id, i.perceptual_hash, CASE WHEN i.dropped_at IS NULL THEN i.body_ref END AS body_ref, i.thumbnail_ref,
        s.pages, s.page_url, s.discovery_type, s.image_type, s.alt_text, s.last_seen_at
 FROM images i
@@ -18,11 +19,11 @@ LEFT JOIN LATERAL (
 WHERE i.id = ANY ($1::bigint[]);
 
 -- name: page_of_url
--- The page of a URL, by its domain and its key.
+-- Returns the page of a URL, by its domain and its key.
 SELECT p.id FROM pages p JOIN domains d ON d.id = p.domain_id WHERE d.name = $1 AND p.url_hash = $2;
 
 -- name: find_image
--- One image by its key or its number.
+-- Returns one image by its key or its number.
 SELECT i.id, i.url, d.name AS domain, i.status::text AS status, i.reason, i.format, i.width, i.height, i.frames, i.file_size,
        encode(i.content_hash, 'hex') AS content_hash, i.perceptual_hash, CASE WHEN i.dropped_at IS NULL THEN i.body_ref END AS body_ref, i.thumbnail_ref, m.url AS moved_to,
        i.first_seen_at, i.checked_at, i.stored_at,
@@ -33,7 +34,7 @@ LEFT JOIN images m ON m.id = i.moved_to
 WHERE i.url_hash = $1 OR i.id = $2;
 
 -- name: pages_of_image
--- Where an image was seen, first sighting first.
+-- Returns where an image was seen, first sighting first.
 SELECT p.url AS page_url, d.name AS domain, m.discovery_type, m.image_type, m.alt_text, m.position, m.width, m.height, m.first_seen_at,
        COALESCE(m.last_seen_at, p.fetched_at) AS last_seen_at, m.last_seen_at IS NULL AS is_shown
 FROM page_images m
@@ -44,7 +45,7 @@ ORDER BY m.first_seen_at, m.page_id
 LIMIT $2::bigint;
 
 -- name: similar_images
--- Stored images that look like one, nearest first: in how many of 64 bits their hashes differ.
+-- Returns stored images similar to one, nearest first: in how many of 64 bits their hashes differ.
 SELECT i.id, i.url, d.name AS domain, i.format, i.width, i.height, i.file_size, i.content_hash = o.content_hash AS is_same_file,
        bit_count((i.perceptual_hash # o.perceptual_hash)::bit(64))::int AS distance
 FROM images o
@@ -55,7 +56,8 @@ ORDER BY distance, is_same_file DESC, i.id
 LIMIT $3::bigint;
 
 -- name: images_by_id
--- Images in the order they were found. $2: only from this domain, $5: only those that pages of this domain show.
+-- Returns images in the order they were found. $2: only from this domain, $5: only those that pages of this domain
+-- show.
 SELECT i.id, i.url, d.name AS domain, i.status::text AS status, i.reason, i.format, i.width, i.height, i.file_size,
        encode(i.content_hash, 'hex') AS content_hash, i.thumbnail_ref IS NOT NULL AS has_thumbnail, i.first_seen_at, i.checked_at, i.stored_at
 FROM images i
@@ -69,7 +71,7 @@ ORDER BY i.id
 LIMIT $6::bigint;
 
 -- name: images_of_page
--- Images one page shows, in the order they were found.
+-- Returns the images that one page shows, in the order they were found.
 SELECT i.id, i.url, d.name AS domain, i.status::text AS status, i.reason, i.format, i.width, i.height, i.file_size,
        encode(i.content_hash, 'hex') AS content_hash, i.thumbnail_ref IS NOT NULL AS has_thumbnail, i.first_seen_at, i.checked_at, i.stored_at
 FROM pages g

@@ -1,4 +1,4 @@
-"""What is done with images, what becomes of each, and what its file holds."""
+"""The image policy, the status of an image, and the contents of its file."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,13 +10,13 @@ class ImagePolicy(StrEnum):
     NONE = "none"
     """Nothing."""
     FOUND = "found"
-    """Their URLs are kept, with where each was seen."""
+    """Their URLs are stored, with the pages each was seen on."""
     DOWNLOAD = "download"
     """They are fetched and stored too."""
 
 
 class ImageStatus(StrEnum):
-    """Where an image stands; the values of the database's `image_status`."""
+    """The status of an image; the values of the database's `image_status`."""
 
     FOUND = "found"
     STORED = "stored"
@@ -24,22 +24,22 @@ class ImageStatus(StrEnum):
     """Its URL redirects to another."""
     GONE = "gone"
     BLOCKED = "blocked"
-    """robots.txt, the address guard or the server refuses it."""
+    """robots.txt, the address guard or the server denies it."""
     FAILED = "failed"
-    """Nobody usable answered, and no more tries are left."""
+    """No usable response came, and no attempts are left."""
     BROKEN = "broken"
     """The file cannot be decoded."""
     TOO_BIG = "too_big"
-    """More bytes, or more pixels, than we take."""
+    """More bytes, or more pixels, than the limit."""
     NOT_AN_IMAGE = "not_an_image"
-    """Something else calls itself an image."""
+    """The file is not an image, although it is served as one."""
     DROPPED = "dropped"
-    """It was stored; retention deleted the file. What is known of it stays."""
+    """It was stored; retention deleted the file. Its metadata stays."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImageFile:
-    """What a file that was fetched as an image turned out to be."""
+    """The contents of a file that was fetched as an image."""
 
     status: ImageStatus
     content_hash: bytes
@@ -53,12 +53,12 @@ class ImageFile:
     perceptual_hash: int | None = None
     """64 bits, signed."""
     body_ref: str | None = None
-    """Where the file is; set when it is stored."""
+    """The location of the file; set when it is stored."""
     thumbnail_ref: str | None = None
     reason: str | None = None
     """Why it is not stored."""
 
     @property
     def key(self) -> bytes:
-        """As pages have it, to tell whether it changed."""
+        """Returns the key in the form that pages use, to detect changes."""
         return self.content_hash[:16]

@@ -1,4 +1,4 @@
-"""Images of pages that are deleted for good. One short function per statement of `purge.sql`."""
+"""Images of pages that are purged. One short function per statement of `purge.sql`."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -14,15 +14,15 @@ SQL = statements.load("forager.images", "purge.sql")
 class Dropped:
     images: int = 0
     shown: int = 0
-    """Sightings that went, of the domain the pages were of."""
+    """Deleted sightings of the pages' domain."""
     stored: Counter[int] = field(default_factory=Counter)
-    """Domain → stored images that it counts no longer; less than none: more."""
+    """Domain → stored images that it no longer counts; negative: it counts more."""
     keys: list[str] = field(default_factory=list)
-    """Files nobody refers to any more."""
+    """Files that no image refers to any more."""
 
 
 async def drop_images(conn: Connection, domain_id: int, page_ids: Sequence[int]) -> Dropped:
-    """Of these pages; those that other pages show stay."""
+    """Deletes the images of these pages, except those that other pages show."""
     rows = await conn.fetch(SQL["drop_sightings"], domain_id, page_ids)
     dropped = await _delete_unused(conn, [row["image_id"] for row in rows])
     dropped.shown = sum(row["times"] for row in rows)
@@ -30,7 +30,8 @@ async def drop_images(conn: Connection, domain_id: int, page_ids: Sequence[int])
 
 
 async def leave_domain(conn: Connection, domain_id: int) -> Dropped:
-    """Before a domain goes, whose pages went: images that others show become theirs, the rest goes."""
+    """Runs before a domain is deleted, after its pages: images that other domains show are moved to them, the rest is
+    deleted."""
     await conn.execute(SQL["forget_moves"], domain_id)
     dropped = await _delete_unused(conn, [row["id"] for row in await conn.fetch(SQL["images_of"], domain_id)])
     heirs = Counter(row["domain_id"] for row in await conn.fetch(SQL["give_away"], domain_id) if row["is_stored"])
@@ -45,5 +46,5 @@ async def _delete_unused(conn: Connection, image_ids: Sequence[int]) -> Dropped:
 
 
 async def present(conn: Connection, images: Collection[int]) -> set[int]:
-    """Returns those of these images that are still there."""
+    """Returns those of these images that still exist."""
     return {row["id"] for row in await conn.fetch(SQL["present_images"], list(images))}

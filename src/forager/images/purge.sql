@@ -1,12 +1,13 @@
--- Images of pages that are deleted for good.
+-- Images of pages that are purged.
 
 -- name: drop_sightings
--- These pages show nothing any more; answers what they showed.
+-- Deletes the sightings of these pages; returns what they showed.
 WITH gone AS (DELETE FROM page_images WHERE domain_id = $1 AND page_id = ANY ($2::bigint[]) RETURNING image_id)
 SELECT image_id, count(*)::int AS times FROM gone GROUP BY image_id;
 
 -- name: drop_unseen
--- Of these images, those that no page shows and no other image moved to go; answers the keys of files that were theirs alone.
+-- Deletes those of these images that no page shows and no other image redirects to; returns the keys of files that
+-- only they used.
 WITH gone AS (
     DELETE FROM images i
     WHERE i.id = ANY ($1::bigint[]) AND NOT EXISTS (SELECT FROM page_images s WHERE s.image_id = i.id)
@@ -19,16 +20,16 @@ SELECT g.id, g.domain_id, g.stored_at IS NOT NULL AS is_stored,
 FROM gone g;
 
 -- name: forget_moves
--- Images that moved to one of a domain that no page shows lead nowhere from now on.
+-- Clears redirects to images of a domain that no page shows.
 UPDATE images m SET moved_to = NULL
 FROM images i WHERE m.moved_to = i.id AND i.domain_id = $1 AND NOT EXISTS (SELECT FROM page_images s WHERE s.image_id = i.id);
 
 -- name: images_of
--- Images that a domain showed first.
+-- Returns the images that a domain showed first.
 SELECT id FROM images WHERE domain_id = $1;
 
 -- name: give_away
--- Images of a domain that goes belong to the domain that showed them next; answers which.
+-- Moves images of a domain that is deleted to the domain that showed them next; returns which.
 UPDATE images i SET domain_id = s.domain_id
 FROM (SELECT DISTINCT ON (p.image_id) p.image_id, p.domain_id FROM page_images p JOIN images m ON m.id = p.image_id
       WHERE m.domain_id = $1 AND p.domain_id <> $1 ORDER BY p.image_id, p.first_seen_at, p.page_id) s
@@ -36,5 +37,5 @@ WHERE i.id = s.image_id
 RETURNING i.domain_id, i.stored_at IS NOT NULL AS is_stored;
 
 -- name: present_images
--- Which of these images are still there.
+-- Returns which of these images still exist.
 SELECT id FROM images WHERE id = ANY ($1::bigint[]);

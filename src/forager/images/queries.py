@@ -1,4 +1,4 @@
-"""Images as an operator looks at them: listed, one with where it was seen, those that look alike. Reads only."""
+"""Images as operators see them: lists, one image with where it was seen, similar images. Reads only."""
 
 from forager.db import statements
 from forager.db.rows import START, Key, Row, as_dicts
@@ -53,7 +53,7 @@ async def list_sightings(
 
 
 async def describe_image(connection: Connection, which: str, *, pages: int | None = None) -> Row:
-    """One image by its URL or its number, with every page it was seen on."""
+    """Returns one image by its URL or its number, with every page it was seen on."""
     image = await _find(connection, which)
     shown = [dict(row) for row in await connection.fetch(SQL["pages_of_image"], image["id"], pages)]
     return image | {"pages": shown}
@@ -62,7 +62,7 @@ async def describe_image(connection: Connection, which: str, *, pages: int | Non
 async def similar_images(
     connection: Connection, which: str, *, within: int, limit: int | None = None
 ) -> tuple[Row, list[Row]]:
-    """An image and its neighbours, nearest first."""
+    """Returns an image and similar ones, nearest first."""
     image = await _find(connection, which)
     if image["perceptual_hash"] is None:
         raise NotFoundError(

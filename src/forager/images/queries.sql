@@ -1,11 +1,12 @@
 -- Images and where they were seen. Owner of images and page_images.
 
 -- name: find_images
--- Ids of images that are known.
+-- Returns the ids of images that are known.
 SELECT i.id, i.url_hash FROM unnest($1::bytea[]) AS n (url_hash) JOIN images i ON i.url_hash = n.url_hash;
 
 -- name: add_images
--- Images met for the first time, each with the domain whose page shows it; in key order, so that workers wait instead of deadlocking.
+-- Adds images seen for the first time, each with the domain whose page shows it; in key order, so that workers wait
+-- instead of deadlocking.
 INSERT INTO images (domain_id, url, url_hash)
 SELECT n.domain_id, n.url, n.url_hash
 FROM unnest($1::bigint[], $2::text[], $3::bytea[]) AS n (domain_id, url, url_hash)
@@ -14,16 +15,16 @@ ON CONFLICT (url_hash) DO NOTHING
 RETURNING id, url_hash;
 
 -- name: number_images
--- Ids for so many images that are going to be copied.
+-- Reserves ids for a number of images that are going to be copied.
 SELECT nextval('images_id_seq') FROM generate_series(1, $1::int);
 
 -- name: sources_of
--- The domains that showed images first.
+-- Returns the domains that showed images first.
 SELECT i.url_hash, i.domain_id FROM images i WHERE i.url_hash = ANY ($1::bytea[]);
 
 -- name: save_results
--- What became of images that were asked for, in id order. A file that was stored stays the image's file whatever happens to its URL.
--- Answers how many were stored for the first time, by the domain that counts them.
+-- Records the results of image requests, in id order. A stored file stays the image's file whatever happens to its
+-- URL. Returns how many were stored for the first time, by the domain that counts them.
 WITH news AS MATERIALIZED (
     SELECT i.id, i.stored_at IS NULL AND n.content_hash IS NOT NULL AS is_first, n.*
     FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::int[], $6::int[], $7::int[], $8::bigint[], $9::bytea[], $10::bigint[],
@@ -51,8 +52,8 @@ WITH news AS MATERIALIZED (
 SELECT domain_id, count(*)::int AS images FROM settled WHERE is_first GROUP BY domain_id ORDER BY domain_id;
 
 -- name: changed_pages
--- Of pages that were visited before, those that do not show the same images in the same order and words as they did. A quarter of what it
--- costs to write them again.
+-- Returns those of these previously visited pages whose images, their order or their texts differ from the last
+-- visit. A quarter of the cost of writing them again.
 SELECT n.page_id
 FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS n (domain_id, page_id, images, alt_texts)
 CROSS JOIN LATERAL (
@@ -61,7 +62,7 @@ CROSS JOIN LATERAL (
 WHERE COALESCE(b.images, '') <> n.images OR COALESCE(b.alt_texts, '') <> n.alt_texts;
 
 -- name: end_sightings
--- Images that pages showed and no longer show were last seen when these pages were last fetched.
+-- Ends the sightings of images that pages no longer show: they were last seen when these pages were last fetched.
 UPDATE page_images s SET last_seen_at = COALESCE(p.fetched_at, s.first_seen_at)
 FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS n (domain_id, page_id, images)
 JOIN pages p ON p.id = n.page_id
@@ -69,13 +70,13 @@ WHERE s.domain_id = n.domain_id AND s.page_id = n.page_id AND s.last_seen_at IS 
   AND s.image_id <> ALL (COALESCE(string_to_array(n.images, ',')::bigint[], '{}'));
 
 -- name: pages_with_sightings
--- Of these pages, those that show an image, or showed one.
+-- Returns those of these pages that show an image, or showed one.
 SELECT n.page_id FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, page_id)
 WHERE EXISTS (SELECT FROM page_images s WHERE s.domain_id = n.domain_id AND s.page_id = n.page_id);
 
 -- name: record_sightings
--- Which page shows which image; what is written already is left as it is. One joined text per page and column, as for links.
--- Answers how many were never seen on their page before, by domain.
+-- Records which page shows which image; existing rows stay unchanged. One joined text per page and column, as for
+-- links. Returns how many were never seen on their page before, by domain.
 WITH written AS (
     INSERT INTO page_images AS s (domain_id, page_id, image_id, position, discovery_type, image_type, alt_text, width, height)
     SELECT n.domain_id, n.page_id, i.image_id, i.position - 1, i.discovery_type, i.image_type, COALESCE(i.alt_text, ''),
@@ -101,8 +102,9 @@ WITH written AS (
 SELECT domain_id, count(*) FILTER (WHERE is_new)::int AS images FROM written GROUP BY domain_id;
 
 -- name: list_pending_images
--- What so many pages of a domain behind one still show and nobody ever asked for, with the depth of the nearest page that shows it; and the
--- last page looked at, in every row. A page without such an image has a row without one.
+-- Returns images that a batch of pages of a domain, after a given page, still shows and that were never requested,
+-- with the depth of the nearest page that shows each; and the last page of the batch, in every row. A page without
+-- such an image has a row without one.
 WITH portion AS MATERIALIZED (
     SELECT DISTINCT s.page_id FROM page_images s WHERE s.domain_id = $1 AND s.page_id > $2 ORDER BY s.page_id LIMIT $3
 ), last AS (SELECT max(page_id) AS page_id FROM portion)
@@ -116,13 +118,13 @@ LEFT JOIN (SELECT i.url, i.url_hash, min(p.depth) AS depth
            GROUP BY i.url, i.url_hash) u ON true;
 
 -- name: date_sightings
--- What this transaction saw for the first time was there when its page was visited.
+-- Dates the sightings that this transaction added to the visit of their page.
 UPDATE page_images s SET first_seen_at = n.seen_at
 FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS n (domain_id, page_id, seen_at)
 WHERE s.domain_id = n.domain_id AND s.page_id = n.page_id AND s.first_seen_at = now() AND n.seen_at < now();
 
 -- name: date_images
--- An image is as old as the oldest visit that shows it, whenever that visit's body was read.
+-- Dates an image to the oldest visit that shows it, regardless of when that visit's body was parsed.
 WITH seen AS (
     SELECT s.image_id, min(n.seen_at) AS seen_at
     FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS n (domain_id, page_id, seen_at)
@@ -135,7 +137,8 @@ WITH seen AS (
 UPDATE images i SET first_seen_at = later.seen_at FROM later WHERE i.id = later.id;
 
 -- name: gather_sightings
--- Domains become one, before their pages do: of pages known twice the eldest stays, and shows what any of them showed.
+-- Merges domains, before their pages are merged: of pages known twice the oldest stays, and shows what any of them
+-- showed.
 INSERT INTO page_images AS k (domain_id, page_id, image_id, position, discovery_type, image_type, alt_text, width, height, first_seen_at, last_seen_at)
 SELECT DISTINCT ON (t.stays, s.image_id) $1, t.stays, s.image_id, s.position, s.discovery_type, s.image_type, s.alt_text, s.width, s.height,
        min(s.first_seen_at) OVER (PARTITION BY t.stays, s.image_id), s.last_seen_at
@@ -146,12 +149,12 @@ ORDER BY t.stays, s.image_id, s.last_seen_at DESC NULLS FIRST
 ON CONFLICT (domain_id, page_id, image_id) DO UPDATE SET first_seen_at = LEAST(k.first_seen_at, EXCLUDED.first_seen_at);
 
 -- name: drop_gathered
--- Sightings that were gathered on the page that stays.
+-- Deletes the sightings that were merged onto the page that stays.
 DELETE FROM page_images s
 USING (SELECT p.id, first_value(p.id) OVER (PARTITION BY p.url_hash ORDER BY p.discovered_at, p.id) AS stays
        FROM pages p WHERE p.domain_id = $1 OR p.domain_id = ANY ($2::bigint[])) t
 WHERE s.page_id = t.id AND (s.domain_id <> $1 OR s.page_id <> t.stays);
 
 -- name: take_over_images
--- Images first seen in domains that become part of another.
+-- Reassigns images first seen in domains that become part of another.
 UPDATE images SET domain_id = $1 WHERE domain_id = ANY ($2::bigint[]);

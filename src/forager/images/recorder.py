@@ -1,10 +1,10 @@
-"""Records with every batch what it says of images, in three steps, as a page's links have them.
+"""Records the images of every batch, in three steps, as for a page's links.
 
-    learn     images and, where they are to be fetched, places in the frontier: rows anyone may touch
-    settle    what became of images that were asked for: theirs, and the counters of domains that showed them first
+    learn     images and, where they are to be fetched, frontier rows: rows that any worker may write
+    settle    results of image requests: the images' rows, and the counters of domains that showed them first
     record    which page shows which image: rows under our own lease, in the transaction that closes the tasks
 
-Each may be done again after a crash: what is known stays, a file is counted when it is stored for the first time.
+Each step may be repeated after a crash: known rows stay, a file is counted when it is stored for the first time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,12 +35,12 @@ class ImageRecorder:
         self._run = run
         self._subdomains = SubdomainLimit(max_subdomains)
         self._known = UrlCache(remembered)
-        """Images, by key."""
+        """Ids of images, by key."""
         self._waiting = UrlCache(remembered)
-        """Those that are in the frontier, by key."""
+        """Images that are in the frontier, by key."""
 
     def clear(self) -> None:
-        """What is remembered may have been deleted."""
+        """Clears the cache: cached rows may have been deleted."""
         self._known.clear()
         self._waiting.clear()
 
@@ -52,7 +52,7 @@ class ImageRecorder:
     # learn ---------------------------------------------------------------------------------------------------------
 
     async def learn(self, outcomes: Sequence[Outcome]) -> dict[bytes, int]:
-        """Ids of all images the batch is about."""
+        """Returns the ids of all images in the batch."""
         seen = [outcome for outcome in outcomes if outcome.selection.images]
         if not seen:
             return {}
@@ -78,7 +78,7 @@ class ImageRecorder:
     async def _add(
         self, conn: Connection, strangers: dict[bytes, tuple[int, str]], moved: Mapping[bytes, bytes]
     ) -> dict[bytes, int]:
-        """Where an image moved to belongs to the domain that showed it where it was."""
+        """Assigns the target of a redirect to the domain that showed the original image."""
         before = {key: old for key, old in moved.items() if key in strangers}
         if before:
             sources = await images.sources_of(conn, list(before.values()))
@@ -87,7 +87,7 @@ class ImageRecorder:
         return await images.add_images(conn, strangers)
 
     async def _queue(self, seen: Sequence[Outcome]) -> None:
-        """Images that are to be fetched get their place in the frontier of their host."""
+        """Enqueues images that are to be fetched in the frontier of their host."""
         wanted: dict[bytes, Discovery] = {}
         for outcome in seen:
             if not outcome.selection.wants_files:
@@ -103,7 +103,7 @@ class ImageRecorder:
             self._waiting.add(key, page, 0)
 
     async def enqueue_images(self, conn: Connection, wanted: Mapping[bytes, Discovery]) -> EnqueueResult:
-        """Each waits in the frontier of its host from now on, unless it does or did already."""
+        """Enqueues each in the frontier of its host, unless it is or was there already."""
         learned = EnqueueResult()
         await enqueue(conn, learned, wanted, self._hosts, are_images=True)
         await domains.count_waiting(conn, learned.new, run=self._run)
@@ -120,7 +120,7 @@ class ImageRecorder:
     # settle --------------------------------------------------------------------------------------------------------
 
     async def settle(self, outcomes: Sequence[Outcome], ids: Mapping[bytes, int]) -> None:
-        """Updates image rows from this batch. Safe without a lease check: results of images are idempotent."""
+        """Updates image rows from this batch. Safe without a lease check: image results are idempotent."""
         settled = {
             url_key(outcome.target.url): _settled(outcome, ids) for outcome in outcomes if outcome.target.is_image
         }
@@ -133,7 +133,7 @@ class ImageRecorder:
 
 
 class _ImagePart(BatchPart):
-    """The images of one batch; their ids by key."""
+    """The images of one batch, with their ids by key."""
 
     def __init__(self, ids: Mapping[bytes, int]) -> None:
         self._ids = ids
@@ -158,8 +158,8 @@ class _ImagePart(BatchPart):
 async def record_page_images(
     conn: Connection, shown: Sequence[PageImages], again: Sequence[PageImages], ids: Mapping[bytes, int]
 ) -> dict[int, int]:
-    """Domain → how many images were never seen on their page before. `again` are those of pages that were read before;
-    what they show no longer has an end from now on."""
+    """Returns domain → how many images were never seen on their page before. `again` are those of pages that were read
+    before; sightings that they no longer have are ended."""
     changed = await images.changed_pages(conn, again, ids)
     await images.end_sightings(conn, [page for page in again if page.page_id in changed], ids)
     same = {page.page_id for page in again} - changed

@@ -1,4 +1,4 @@
-"""One short function per statement of `retention.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `retention.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
@@ -16,14 +16,14 @@ BEGINNING: Place = (datetime(1970, 1, 1, tzinfo=UTC), 0)
 class Old(NamedTuple):
     images: int
     size_bytes: int
-    """Of files that no other image keeps."""
+    """Bytes of files that no other image uses."""
 
 
 COUNT_OLD = Query(SQL["count_old"], Old)
 
 
 async def drop_old(conn: Connection, *, after: Place, limit: int, keep_s: float | None) -> tuple[Place | None, int]:
-    """Where the portion ends, None behind the last one; and how many of it were given up."""
+    """Returns the end of the batch, None after the last one; and how many of its images dropped their file."""
     rows = await conn.fetch(SQL["drop_old"], *after, limit, keep_s)
     if not rows:
         return None, 0
@@ -40,19 +40,19 @@ async def has_rule(conn: Connection) -> bool:
 
 
 async def live_files(conn: Connection, contents: Sequence[bytes]) -> set[str]:
-    """Keys in the store."""
+    """Returns keys in the store."""
     return {row["ref"] for row in await conn.fetch(SQL["live_files"], contents)}
 
 
 async def list_seen_expired(
     conn: Connection, *, after: int, limit: int, by_default: bool
 ) -> list[tuple[int, str, bytes]]:
-    """Id, URL and key."""
+    """Returns id, URL and key."""
     return [tuple(row) for row in await conn.fetch(SQL["list_seen_expired"], after, limit, by_default)]
 
 
 async def stored_files(conn: Connection, *, at_once: int) -> AsyncIterator[list[str]]:
-    """Keys of all files that have to be there, portion by portion."""
+    """Yields the keys of all files that must exist, in batches."""
     after = 0
     while rows := await conn.fetch(SQL["stored_files"], after, at_once):
         after = rows[-1]["id"]

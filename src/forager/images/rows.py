@@ -1,11 +1,11 @@
-"""What the statements of images take and return: named columns of bulk statements, records of rows."""
+"""Parameters and results of the image statements: named columns of bulk statements, records of rows."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 
 class SettledColumns(NamedTuple):
-    """One element per image; NULL leaves what is stored, where the statement says so."""
+    """One element per image; NULL keeps the stored value, where the statement says so."""
 
     url_hash: Sequence[bytes]
     status: Sequence[str | None]

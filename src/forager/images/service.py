@@ -1,4 +1,4 @@
-"""Builds from Settings what is done with images besides fetching them: those that are wanted late, files that go."""
+"""Builds image backfill and image file retention from Settings."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 async def queue_wanted(
     forager: "Forager", *, run: int | None = None, name: str | None = None, stop: StopRequest | None = None
 ) -> int:
-    """Images that were found before anybody wanted them wait for their visit from now on; answers how many."""
+    """Enqueues images that were found before they were wanted; returns how many."""
     settings = forager.settings
     return await backfill_images(
         forager.database,
@@ -42,14 +42,14 @@ def rule_of(settings: Settings) -> ImageRule:
 
 
 async def prune_images(conn: Connection, settings: Settings) -> str:
-    """Deletes files of images, and returns a summary in one line."""
+    """Deletes image files, and returns a one-line summary."""
     swept = await image_files.prune(conn, get_location(settings), rule_of(settings), by=ACTOR)
     asked = f", {things(swept.asked_again, 'image')} asked for again" if swept.asked_again else ""
     return f"{things(swept.dropped, 'image')} dropped, {things(swept.files, 'file')} of images deleted{asked}"
 
 
 async def image_rules(conn: Connection, settings: Settings) -> list[Rule]:
-    """How long files of images stay, with what the next night would delete."""
+    """Returns how long image files are kept, with what the next nightly run would delete."""
     spare = await look_at_files(conn, settings)
     kept_s, fresh_s = settings.retention.images, image_files.FRESH.total_seconds()
     return [
@@ -59,5 +59,5 @@ async def image_rules(conn: Connection, settings: Settings) -> list[Rule]:
 
 
 async def look_at_files(conn: Connection, settings: Settings) -> CleanupPreview:
-    """What that would do now."""
+    """Returns what a cleanup would do now."""
     return await image_files.look(conn, get_location(settings), rule_of(settings))

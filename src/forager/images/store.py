@@ -1,4 +1,4 @@
-"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `queries.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ SQL = statements.load("forager.images")
 SETTLE_IMAGES = BulkQuery(SQL["save_results"], SettledColumns, DomainImages)
 
 ALTS_BETWEEN = "\x1f"
-"""The unit separator counts as white space, of which reading leaves only single spaces: no alt text contains it."""
+"""The unit separator counts as white space, which parsing collapses to single spaces: no alt text contains it."""
 
 MANY = 50
-"""Rows from which on COPY is cheaper than a statement: half as much for each."""
+"""The number of rows from which COPY is cheaper than a statement: half the cost per row."""
 IMAGE_COLUMNS = ("id", "domain_id", "url", "url_hash")
 SIGHTING_COLUMNS = (
     *("domain_id", "page_id", "image_id", "position"),
     *("discovery_type", "image_type", "alt_text", "width", "height"),
 )
-"""Those behind the position are the fields of an image behind its address."""
+"""The columns after `position` are the fields of an image after its address."""
 
 
 class PageImages(NamedTuple):
-    """What one page shows, as its newest reading has it."""
+    """The images of one page, from its newest parse."""
 
     domain_id: int
     page_id: int
@@ -40,11 +40,11 @@ class PageImages(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ImageResult:
-    """What became of one image."""
+    """The result of one image request."""
 
     key: bytes
     status: str | None
-    """None: as it was."""
+    """None: unchanged."""
     file: ImageFile | None = None
     reason: str | None = None
     moved_to: int | None = None
@@ -55,7 +55,7 @@ async def find_images(conn: Connection, keys: Iterable[bytes]) -> dict[bytes, in
 
 
 async def add_images(conn: Connection, images: Mapping[bytes, tuple[int, str]]) -> dict[bytes, int]:
-    """By key, each with the domain that shows it and its URL. Answers the ids of all, new or known."""
+    """Adds images by key, each with the domain that shows it and its URL. Returns the ids of all, new or known."""
     ids = await find_images(conn, images)
     strangers = {key: image for key, image in images.items() if key not in ids}
     if not strangers:
@@ -65,7 +65,7 @@ async def add_images(conn: Connection, images: Mapping[bytes, tuple[int, str]]) 
             async with conn.transaction():
                 return ids | await _copy_images(conn, strangers)
         except asyncpg.UniqueViolationError:
-            pass  # another worker met one of them just now
+            pass  # another worker has just added one of them
     domains, urls = [domain for domain, _ in strangers.values()], [url for _, url in strangers.values()]
     rows = await conn.fetch(SQL["add_images"], domains, urls, list(strangers))
     ids |= {row["url_hash"]: row["id"] for row in rows}
@@ -75,7 +75,7 @@ async def add_images(conn: Connection, images: Mapping[bytes, tuple[int, str]]) 
 
 
 async def _copy_images(conn: Connection, strangers: Mapping[bytes, tuple[int, str]]) -> dict[bytes, int]:
-    """In key order, as `add_images` writes them; fails where one is known."""
+    """Copies in key order, as `add_images` writes them; fails if one is already known."""
     numbers = await conn.fetch(SQL["number_images"], len(strangers))
     ids = {key: number for key, (number,) in zip(sorted(strangers), numbers, strict=True)}
     rows = [(number, *strangers[key], key) for key, number in ids.items()]
@@ -88,7 +88,7 @@ async def sources_of(conn: Connection, keys: Sequence[bytes]) -> dict[bytes, int
 
 
 async def save_results(conn: Connection, settled: Sequence[ImageResult]) -> dict[int, int]:
-    """Domain → how many of the images it counts were stored for the first time."""
+    """Returns domain → how many of the images it counts were stored for the first time."""
     files = [each.file for each in settled]
     columns = SettledColumns(
         url_hash=[each.key for each in settled],
@@ -109,7 +109,7 @@ async def save_results(conn: Connection, settled: Sequence[ImageResult]) -> dict
 
 
 async def changed_pages(conn: Connection, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> set[int]:
-    """Of pages that were visited before, those that show something else than they did."""
+    """Returns those of these previously visited pages whose images changed."""
     if not shown:
         return set()
     rows = await conn.fetch(
@@ -123,7 +123,7 @@ async def changed_pages(conn: Connection, shown: Sequence[PageImages], ids: Mapp
 
 
 async def end_sightings(conn: Connection, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> None:
-    """Of pages that were visited before; comes before their newest visit is written down."""
+    """Ends sightings on pages that were visited before; must run before their newest visit is recorded."""
     if shown:
         await conn.execute(
             SQL["end_sightings"],
@@ -134,8 +134,8 @@ async def end_sightings(conn: Connection, shown: Sequence[PageImages], ids: Mapp
 
 
 async def record_sightings(conn: Connection, shown: Sequence[PageImages], ids: Mapping[bytes, int]) -> dict[int, int]:
-    """Domain → how many images were never seen on their page before. The caller holds the domains: nobody else writes
-    what their pages show."""
+    """Returns domain → how many images were never seen on their page before. The caller holds the domains' leases: no
+    other process writes the sightings of their pages."""
     shown = [page for page in shown if page.sightings]
     if sum(len(page.sightings) for page in shown) < MANY:
         return await _merge_sightings(conn, shown, ids)
@@ -176,15 +176,15 @@ async def _merge_sightings(conn: Connection, shown: Sequence[PageImages], ids: M
 async def list_pending_images(
     conn: Connection, domain_id: int, *, after: int, pages: int
 ) -> tuple[int | None, list[tuple[str, bytes, int]]]:
-    """The last page looked at, None behind the last one; and URL, key and depth of what they show and nobody asked
-    for."""
+    """Returns the last page of the batch, None after the last one; and URL, key and depth of images that they show and
+    that were never requested."""
     rows = await conn.fetch(SQL["list_pending_images"], domain_id, after, pages)
     found = [(row["url"], row["url_hash"], row["depth"]) for row in rows if row["url"] is not None]
     return rows[0]["last"], found
 
 
 async def date_sightings(conn: Connection, seen: Sequence[tuple[int, int, datetime]]) -> None:
-    """Domain, page and when it was visited, of pages whose sightings this transaction recorded."""
+    """Takes domain, page and visit time of pages whose sightings this transaction recorded."""
     if seen:
         columns = list(map(list, zip(*seen, strict=True)))
         await conn.execute(SQL["date_sightings"], *columns)
@@ -200,6 +200,6 @@ def _joined(page: PageImages, ids: Mapping[bytes, int]) -> str:
 
 
 async def merge_domains(conn: Connection, elder: int, others: Sequence[int]) -> None:
-    """Domains become one; before their pages do."""
+    """Merges domains, before their pages are merged."""
     for statement in ("gather_sightings", "drop_gathered", "take_over_images"):
         await conn.execute(SQL[statement], elder, others)

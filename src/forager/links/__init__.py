@@ -1,1 +1,1 @@
-"""Select: from the links a page wrote to the links worth knowing. Pure; never touches the network or the database."""
+"""Selects the links of a page that are worth enqueueing. Pure: never touches the network or the database."""

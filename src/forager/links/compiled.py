@@ -1,5 +1,5 @@
-"""The inner loops of this room that are there in C, or None: they are described where their Python twins are, which are
-taken then. Nobody else imports `_native`."""
+"""C versions of this package's inner loops; None where they were not built, and the Python versions run instead. The
+Python versions carry the documentation. No other module imports `_native`."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

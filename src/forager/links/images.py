@@ -1,7 +1,7 @@
-"""Images of a page → sightings: resolved, normalised, each once. Pure.
+"""Converts the images of a page to sightings: resolved, normalised, each once. Pure.
 
-Scope and patterns are about pages; what a page shows is part of it, wherever it lies. Only what the run excludes by
-name is left out.
+Scope and include patterns apply to pages; an image belongs to the page that shows it, whatever its host. Only the run's
+exclude patterns remove images.
 """
 
 from forager.frontier.models import Target
@@ -14,7 +14,7 @@ from forager.urls.resolve import resolve_links
 
 
 def collect_images(reading: Reading, target: Target, reach: CrawlScope | None = None) -> list[Sighting]:
-    """In the order the page has them."""
+    """Returns the page's images in document order."""
     found = reading.images
     if not found:
         return []
@@ -32,5 +32,5 @@ def collect_images(reading: Reading, target: Target, reach: CrawlScope | None = 
 
 
 def get_redirect_image(place: str) -> list[Sighting]:
-    """Where an image's URL leads: another image."""
+    """Returns the target of an image URL's redirect as a sighting."""
     return [Sighting(place, url_key(place), domain_of(place), FoundImage(place, "redirect", "gallery", ""))]

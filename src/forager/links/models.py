@@ -1,4 +1,4 @@
-"""Links worth knowing, and what was left out."""
+"""Records of selected links and of the reasons why others were dropped."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from forager.parsing.models import FoundImage
 
 
 class Discovery(NamedTuple):
-    """A link worth knowing: normalised, in scope, with its key. What `learn` takes."""
+    """A link worth enqueueing: normalised, in scope, with its key."""
 
     url: str
     key: bytes
@@ -21,25 +21,25 @@ class Discovery(NamedTuple):
 
 
 class Sighting(NamedTuple):
-    """An image of a page that is worth knowing: normalised, with its key."""
+    """An image of a page, normalised, with its key."""
 
     url: str
     key: bytes
     """16 bytes of the SHA-256 of `url`."""
     domain: str
-    """Of the image's own host."""
+    """Domain of the image's own host."""
     image: FoundImage
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The links of one page after selecting, and how many were left out for which reason."""
+    """The selected links of one page, and the number of dropped links per reason."""
 
     links: Sequence[Discovery] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
     """Reason → count: `scope`, `excluded`, `nofollow`, `binary`, `trap:` with the rule, `too_many`, `bad_url`,
     `duplicate`."""
     images: Sequence[Sighting] | None = None
-    """What the page shows; of an image that redirects, where to. None: nobody looked."""
+    """Images the page shows; for an image that redirects, the redirect target. None: images were not collected."""
     wants_files: bool = False
-    """The images are to be fetched."""
+    """Whether the image files are to be fetched."""

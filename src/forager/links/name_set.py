@@ -1,6 +1,6 @@
-"""A set of a million names in eight bytes each: a frozenset of strings would take a hundred.
+"""A set of a million names at eight bytes each; a frozenset of strings takes about a hundred.
 
-Keeps a 64-bit hash of each name, so it may take a stranger for a member: with a million names once in 10^13 questions.
+Stores a 64-bit hash of each name, so false positives are possible: with a million names, one in 10^13 lookups.
 """
 
 from array import array
@@ -28,24 +28,24 @@ class NameSet:
 
 
 class MutableNameSet:
-    """A set to which names are added while it is asked: the many it began with, and the few that came since."""
+    """A set that grows while in use: a large initial set, and the few names added since."""
 
     def __init__(self, first: NameSet, up_to: int = 0) -> None:
         self._first = first
         self._added: set[str] = set()
         self.up_to = up_to
-        """The last id that was looked at; who adds more goes on from there."""
+        """The last id that was read; the caller that adds more names continues from there."""
 
     def __contains__(self, name: object) -> bool:
         return name in self._added or name in self._first
 
     def add(self, names: Iterable[str]) -> bool:
-        """Whether any of them is new."""
+        """Adds the names; returns whether any of them is new."""
         new = {name for name in names if name not in self}
         self._added |= new
         return bool(new)
 
 
 def hash_name(name: str) -> int:
-    """Python's own, which differs between processes: a set never leaves the one that made it."""
+    """Returns Python's own hash, which differs between processes: a set never leaves the process that built it."""
     return hash(name) & UNSIGNED

@@ -1,9 +1,9 @@
-"""What looks harmless and never ends: pages of one template that bring nothing new, and calendars. Pure, in memory.
+"""Detects traps that look harmless: templates whose pages bring nothing new, and calendars. Pure, in memory.
 
-A page brings nothing new when its domain gave the same text under the same title before, or nearly the same under the
-same template just now. Enough of them, and the template is a trap; one new page counts for ten against. A wide template
-needs four times as many. Of a calendar, which is new on every page, only so many pages are taken; and of any template
-no more than an operator allows.
+A page brings nothing new when its domain returned the same text under the same title before, or nearly the same text
+under the same template just now. Enough such pages make the template a trap; one new page offsets ten of them. A wide
+template needs four times as many. A calendar is new on every page, so the number of its pages is limited; the operator
+can also limit the pages of any template.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,16 +15,16 @@ from forager.links.traps import calendar_year
 from forager.parsing.models import Reading
 
 NEAR_BITS = 3
-"""Of 64. Texts that differ in more say different things."""
+"""Out of 64 bits. Texts that differ in more bits count as different."""
 LAST_KEPT = 4
-"""A site may answer with one of a few texts in turn."""
+"""A site may alternate between a few texts."""
 WIDE_FACTOR = 4
 NEW_PAGE = 10
-"""So a template of which one page in eleven is new never becomes a trap."""
+"""Offset per new page: a template with one new page in eleven never becomes a trap."""
 KEPT_FROM = 10
-"""Pages of a suspect before it is written down: what is lost with a worker's memory costs no more visits than that."""
+"""Number of pages after which a suspect is saved; losing a worker's memory costs at most this many extra visits."""
 MOST_TEMPLATES = 500
-"""Per domain; where each page has a template of its own, none of them will ever fill up."""
+"""Per domain. Where each page has its own template, no template ever reaches the limit."""
 MOST_MARKS = 10_000
 SAME = "nothing_new"
 CALENDAR = "calendar"
@@ -34,7 +34,7 @@ _TITLE_SPREAD = 0x9E3779B97F4A7C15
 
 @dataclass(frozen=True, slots=True)
 class TrapCandidate:
-    """How far a template has come on its way to a trap."""
+    """A template that may become a trap, with its page count."""
 
     rule: str
     template: str
@@ -44,10 +44,10 @@ class TrapCandidate:
 
 
 def mark_of(reading: Reading) -> int | None:
-    """What is the same for pages that say nearly the same; None where there is too little to say.
+    """Returns a mark that is equal or close for pages with nearly the same content; None for too little content.
 
-    A page with a title or headings of its own is a page of its own, however much its text resembles others. One without
-    headings is the same only where every word is, and every number.
+    A page with its own title or headings is distinct, however similar its text. Pages without headings match only if
+    every word and every number is the same.
     """
     if reading.simhash is None:
         return None
@@ -58,13 +58,13 @@ def mark_of(reading: Reading) -> int | None:
 
 
 class TrapCounters:
-    """What one domain gave so far. `note` is told of every page that was read for the first time."""
+    """Page counts of one domain. The caller passes every page that is parsed for the first time to `note`."""
 
     def __init__(self, *, most_same: int, most_calendar: int, most_pages: int | None = None) -> None:
         self._most = {SAME: most_same, CALENDAR: most_calendar}
         self.allow(most_pages)
         self._marks: dict[int, int] = {}
-        """Mark → length of the shortest template that brought it."""
+        """Mark → length of the shortest template that produced it."""
         self._lasts: dict[str, list[int]] = {}
         self._counts: dict[tuple[str, str], int] = {}
         self._written: dict[tuple[str, str], int] = {}
@@ -74,20 +74,20 @@ class TrapCounters:
         return len(self._marks)
 
     def recall(self, counts: Mapping[tuple[str, str], int]) -> None:
-        """What others wrote down: (rule, template) → pages. What this memory counted is forgotten."""
+        """Replaces the counts with those that other workers saved: (rule, template) → pages."""
         self._counts, self._written = dict(counts), dict(counts)
 
     def allow(self, most_pages: int | None) -> None:
-        """Pages that may be taken of one template, whatever they bring; None: no end."""
+        """Sets the maximum number of pages per template, whatever their content; None: unlimited."""
         self._has_budget = most_pages is not None
         self._most[BUDGET] = most_pages or 0
 
     def settle(self, places: Iterable[tuple[str, str]]) -> None:
-        """(Rule, template) that need no more counting: traps, and what an operator released."""
+        """Sets the (rule, template) pairs that are no longer counted: known traps, and those an operator released."""
         self._settled = set(places)
 
     def note(self, url: str, mark: int | None) -> Iterator[TrapCandidate]:
-        """What is to be written down: a trap, a suspect that grew, one that proved harmless."""
+        """Yields the candidates to save: a trap, a suspect whose count grew, or one that proved harmless."""
         templates = templates_of(url)
         if templates and calendar_year(url) is not None:
             yield from self._count(CALENDAR, templates[0], url)
@@ -101,8 +101,8 @@ class TrapCounters:
                 yield from self._compare(template, mark, url, is_known=is_known)
 
     def _add_fingerprint(self, mark: int, length: int) -> bool:
-        """Whether it was known. The page with the shorter address is the one that the others repeat, also where it is
-        found after them."""
+        """Records the mark; returns whether it was known. The page with the shorter URL counts as the original, even if
+        it is found after its copies."""
         shortest = self._marks.get(mark)
         if shortest is not None and shortest <= length:
             return True
@@ -115,12 +115,12 @@ class TrapCounters:
         lasts = self._lasts.get(template)
         if is_known or (lasts and any((mark ^ last).bit_count() <= NEAR_BITS for last in lasts)):
             yield from self._count(SAME, template, url)
-        elif lasts or (SAME, template) not in self._counts:  # a suspect of a predecessor: nothing to compare with yet
+        elif lasts or (SAME, template) not in self._counts:  # saved by another worker: nothing to compare yet
             yield from self._reduce_count(template, url)
         self._keep_last(template, mark)
 
     def _keep_last(self, template: str, mark: int) -> None:
-        lasts = self._lasts[template] = self._lasts.pop(template, [])  # to the end of the queue of those forgotten
+        lasts = self._lasts[template] = self._lasts.pop(template, [])  # moves to the end of the eviction queue
         if mark not in lasts:
             lasts.append(mark)
             del lasts[:-LAST_KEPT]
@@ -143,7 +143,7 @@ class TrapCounters:
             yield TrapCandidate(rule, template, pages, is_trap, url)
 
     def _reduce_count(self, template: str, url: str) -> Iterator[TrapCandidate]:
-        """A page that is new speaks for its template."""
+        """Lowers the count of a template after a page with new content."""
         place = SAME, template
         pages = self._counts[place] = max(0, self._counts.get(place, 0) - NEW_PAGE)
         if place in self._written:

@@ -1,7 +1,7 @@
-"""How far a run reaches: its scope, its include and exclude patterns. Decides for one URL; remembers nothing.
+"""The scope of a run: its scope type, include and exclude patterns. Decides for one URL; stateless.
 
-The same order has two forms, because links are judged in Python before they are learned and known pages in SQL when
-they are claimed: `refusal` and `claim_patterns` must agree, and a property test holds them together.
+The same configuration exists in two forms: links are checked in Python before they are enqueued, known pages in SQL
+when they are claimed. `refusal` and `claim_patterns` must agree; a property test verifies it.
 """
 
 import fnmatch
@@ -13,12 +13,12 @@ from forager.runs.models import RunSpec, Scope
 from forager.urls.domain import domain_of, registrable
 
 MOST_NAMED = 200
-"""Every page that may be claimed is compared with every pattern."""
+"""Limit on seeds used as patterns: every claimable page is compared with every pattern."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlScope:
-    """A run's order, made ready for a million questions."""
+    """A run's scope, prepared for a million checks."""
 
     scope: Scope
     seeds: frozenset[str]
@@ -30,7 +30,8 @@ class CrawlScope:
 
     @classmethod
     def of(cls, spec: RunSpec, *, domains: Container[str] = (), parents: Container[str] = ()) -> "CrawlScope":
-        """A spec with a long list does not name its seeds: their domains, or registrable ones, come beside it."""
+        """Builds the scope of a spec. A spec with a long list does not name its seeds: the caller passes their domains
+        or registrable domains."""
         named = frozenset(domain_of(seed) for seed in spec.seeds)
         return cls(
             scope=spec.scope,
@@ -43,7 +44,7 @@ class CrawlScope:
         )
 
     def refusal(self, url: str, domain: str) -> str | None:
-        """Why this URL is not part of the crawl: `scope`, `excluded`, or None when it is."""
+        """Returns why this URL is not part of the crawl (`scope` or `excluded`), or None when it is."""
         if not self._is_inside(url, domain):
             return "scope"
         if self.include is not None and url not in self.seeds and not self.include.match(url):
@@ -53,7 +54,7 @@ class CrawlScope:
         return None
 
     def excludes(self, origin: str, domain: str) -> bool:
-        """Whether every URL of a canonical origin is out of scope; False also where that is costly to say."""
+        """Whether every URL of a canonical origin is out of scope; False also where the check would be expensive."""
         match self.scope:
             case Scope.PREFIX:
                 return not any(prefix.startswith(f"{origin}/") for prefix in self.prefixes)
@@ -64,7 +65,7 @@ class CrawlScope:
                 return not self._is_inside(f"{origin}/", domain)
 
     def includes(self, domain: str) -> bool:
-        """Whether every URL of a domain is part of the crawl; False also where it depends."""
+        """Whether every URL of a domain is part of the crawl; False also where it depends on the URL."""
         if self.include is not None or self.exclude is not None or self.scope in {Scope.PREFIX, Scope.PAGE}:
             return False
         return self._is_inside("", domain)
@@ -84,16 +85,17 @@ class CrawlScope:
 
 
 def folder_of(url: str) -> str:
-    """A URL up to its last slash: `https://a.example/docs/intro` reaches `https://a.example/docs/`."""
+    """Returns a URL up to its last slash: `https://a.example/docs/intro` → `https://a.example/docs/`."""
     path_at = url.index("/", url.index("//") + 2)
     return url[: max(url.partition("?")[0].rfind("/"), path_at) + 1]
 
 
 def claim_patterns(spec: RunSpec) -> tuple[list[str] | None, list[str] | None, list[str] | None]:
-    """LIKE patterns for the claim: folder and include, of each one must match; exclude, none may. None: no condition.
+    """Returns LIKE patterns for the claim: folder, include (one of each must match) and exclude (none may). None: no
+    condition.
 
-    Domains are not in here, the claim knows them by their run. Scope `page` is depth 0; its seeds are named too unless
-    they are very many, when seeds of an older run may come along.
+    Domains are not included: the claim gets them from the run. Scope `page` means depth 0; its seeds are listed too,
+    unless there are very many, in which case seeds of an older run may be claimed as well.
     """
     folders = None
     if spec.scope is Scope.PREFIX:
@@ -111,7 +113,8 @@ def claim_depth(spec: RunSpec) -> int:
 
 
 def _compile(globs: tuple[str, ...]) -> re.Pattern[str] | None:
-    """`fnmatch` makes patterns that cannot backtrack without end; brackets have no meaning of their own in ours."""
+    """Compiles globs. `fnmatch` produces patterns without unbounded backtracking; brackets have no special meaning
+    here."""
     if not globs:
         return None
     return re.compile("|".join(fnmatch.translate(glob.replace("[", "[[]")) for glob in globs))

@@ -1,9 +1,10 @@
-"""The fifth verb: normalise, scope, caps, traps, dedupe. Says of every link whether it is worth knowing, or why not.
+"""Link selection: normalises, applies scope, limits and trap rules, deduplicates. Decides for every link whether it is
+worth enqueueing, or why not.
 
-A page repeats most of its links from the page before (navigation, footers), so what a link resolves to is remembered:
-60 links cost about 20 µs instead of 180. The memory holds facts about URLs only, never whether a page is known.
-Most links of real pages leave the crawl's scope by their origin alone: these are neither normalised nor remembered.
-What is known of a domain's traps is handed in with `heed`; what a rule met is handed out with `take_notes`.
+A page repeats most links of the previous page (navigation, footers), so resolved links are cached: 60 links cost about
+20 µs instead of 180. The cache holds facts about URLs only, never whether a page is known. Most links of real pages are
+out of scope by their origin alone: these are neither normalised nor cached. The caller passes a domain's known traps to
+`set_traps`; `take_notes` returns the links that matched a trap rule.
 """
 
 import re
@@ -28,27 +29,27 @@ from forager.urls.normalize import url_key
 from forager.urls.resolve import resolve_links
 
 REMEMBERED = 50_000
-"""Links kept per generation, about 300 bytes each; at most two generations live."""
+"""Links cached per generation, about 300 bytes each; at most two generations exist."""
 LONGEST_REMEMBERED = 500
-"""Longer links are resolved anew on every page: a hostile site could fill the memory with 8 KB each."""
+"""Longer links are resolved again on every page: a hostile site could fill the cache with links of 8 KB each."""
 MOST_ORIGINS = 20_000
-"""Of which it is remembered whether they lie outside."""
+"""Limit on origins for which the out-of-scope result is cached."""
 LONGEST_PLAIN = 1300
-"""A longer link may be no URL at all: normalising makes up to three letters of each."""
+"""A longer link may exceed the URL length limit: normalising can turn each character into three."""
 STEADY = re.compile(r"(?s)http.{4}[^/?#]+((?:(?!/\.|%2[Ee])[!\"$->@-\[\]-~])*)(?:[?#][!-~]*)?")
-"""A link whose path keeps its dots where they are, however it is normalised."""
+"""Matches a link whose path has no `/.` and no escaped dot, so that normalising does not move its dots."""
 ENDING = re.compile(r"(?:(?!\.(?:html?|php|aspx?|jsp|shtml)\Z)\.[^.]{0,5}|%.{0,7})\Z", re.IGNORECASE)
-"""Of a path that may be that of a file we do not read, and is not surely that of a page."""
+"""Matches the end of a path that may name a file Forager does not parse, and is not certainly a page."""
 SIMPLE = re.compile(r"(?:/[A-Za-z0-9_~!$&*+,=@-]+)*(?:/|\.(?:html?|php|aspx?|jsp|shtml))?")
-"""A rooted link that is written as it is normalised, and leads to no file we do not read."""
+"""Matches a rooted link that is already normalised and does not name a file Forager does not parse."""
 ROOTED = ("/", "http://", "https://")
-"""How links begin that mean the same on every page of an origin."""
+"""Prefixes of links that mean the same on every page of an origin."""
 NO_KEY = b""
-"""The key of every place that is not worth knowing, so that one look tells it from the others."""
+"""Key of every rejected target, so that one comparison identifies it."""
 
 
 class LinkTarget(NamedTuple):
-    """What a link points to. `refusal` is why it is not worth knowing, or None."""
+    """The target of a link. `refusal` is the reason for rejecting it, or None."""
 
     url: str
     key: bytes
@@ -57,16 +58,16 @@ class LinkTarget(NamedTuple):
 
 
 class DomainTraps(NamedTuple):
-    """What is known of the traps of one domain."""
+    """The known traps of one domain."""
 
     shut: tuple[tuple[str, str], ...]
-    """(Rule, template) whose links are left out."""
+    """(Rule, template) pairs whose links are dropped."""
     released: frozenset[str]
-    """Rules that do not count here."""
+    """Rules that are released for this domain."""
 
 
 class TrapNote(NamedTuple):
-    """Links of a domain that a rule met since the last notes."""
+    """Links of a domain that matched a rule since the last call of `take_notes`."""
 
     domain: str
     rule: str
@@ -76,24 +77,24 @@ class TrapNote(NamedTuple):
 
 
 class Selector:
-    """Selects for one run. Not shared between runs: what a link is worth depends on the run's reach."""
+    """Selects links for one run. Not shared between runs: the result depends on the run's scope."""
 
     def __init__(self, reach: CrawlScope, *, max_links_per_page: int) -> None:
         self._reach = reach
         self._max_links = max_links_per_page
         self._latest_year = clock.now().year + traps.YEARS_AHEAD
         self._heeded: dict[str, DomainTraps] = {}
-        """Of domains that have traps; others are not in it."""
+        """Traps by domain; domains without traps are absent."""
         self._notes: dict[tuple[str, str, str], tuple[int, str]] = {}
         self._young: dict[str, dict[str, LinkTarget]] = {}
         self._old: dict[str, dict[str, LinkTarget]] = {}
-        """Origin → link → place."""
+        """Origin → link → target."""
         self._remembered = 0
         self._outside: dict[str, bool] = {}
         """Origin → whether all its URLs are out of scope."""
 
     def select(self, reading: Reading, target: Target) -> Selection:
-        """The links of one page that are worth knowing, in the order the page has them."""
+        """Returns the links of one page that are worth enqueueing, in document order."""
         found = LinkColumns.of(reading.links)
         if reading.is_nofollow:
             return Selection(dropped={"nofollow": len(found)}) if found else Selection()
@@ -105,8 +106,8 @@ class Selector:
         return Selection(links, dropped)
 
     def redirect(self, target: Target, location: str) -> Selection:
-        """Where a redirect leads: known at the same depth, one redirect further. A site that gives everybody a session
-        this way would send us round in circles without it."""
+        """Returns the target of a redirect at the same depth, with the redirect count increased by one. Keeps session
+        ids: a site that assigns every client a session this way would otherwise redirect in circles."""
         place = self._classify(resolve_links(target.url, [location])[0], keeps_session=True)
         if place.refusal is not None:
             return Selection(dropped={place.refusal: 1})
@@ -114,11 +115,11 @@ class Selector:
         return Selection([Discovery(place.url, place.key, place.domain, target.depth, hop, "", "redirect")])
 
     def see(self, reading: Reading, target: Target) -> list[Sighting]:
-        """The images of one page, wherever they lie."""
+        """Returns the images of one page, on any host."""
         return collect_images(reading, target, self._reach)
 
     def _resolve_links(self, reading: Reading, target: Target, hrefs: Sequence[str]) -> list[LinkTarget]:
-        """Each link's place, from memory where the link means the same on every page of its origin."""
+        """Returns the target of each link, from the cache where the link means the same on every page of its origin."""
         base_url, origin = _base_of(reading, target)
         young = self._young.get(origin)
         if young is None:
@@ -146,7 +147,8 @@ class Selector:
                 places[index] = found[hrefs[index]]
 
     def _lookup_cached(self, rooted: list[str], origin: str) -> dict[str, LinkTarget]:
-        """Places of links that mean the same on every page of the origin; new ones are resolved from its root."""
+        """Returns the targets of links that mean the same on every page of the origin; new ones are resolved from its
+        root."""
         old = self._old.get(origin, {})
         found = {href: old[href] for href in rooted if href in old}
         new = [href for href in rooted if href not in found]
@@ -162,12 +164,13 @@ class Selector:
         return found
 
     def _is_open(self, origin: str) -> bool:
-        """Whether only what a link looks like can speak against it."""
+        """Whether a link of this origin can be rejected only by the form of its URL: all in scope, no known traps."""
         domain = domain_of(f"{origin}/")
         return self._reach.includes(domain) and domain not in self._heeded
 
     def _take_simple(self, rooted: Iterable[str], origin: str) -> dict[str, LinkTarget]:
-        """Places of links that need no normalising and are no trap: half of what judging them costs."""
+        """Returns the targets of links that need no normalising and match no trap rule, at half the cost of classifying
+        them."""
         domain, new, found = domain_of(f"{origin}/"), tuple.__new__, {}
         for href in rooted:
             if SIMPLE.fullmatch(href) and len(href) <= LONGEST_REMEMBERED:
@@ -177,7 +180,7 @@ class Selector:
         return found
 
     def _classify_all(self, urls: Sequence[str | None]) -> list[LinkTarget]:
-        """Those whose origin lies outside are judged in one go, as links that name it are."""
+        """Classifies URLs; those whose whole origin is out of scope are rejected in one pass."""
         places = recall([url or "" for url in urls], {}, self._outside, self._is_out_of_scope, OUT_OF_SCOPE)
         return [self._classify(url) if place is None else place for url, place in zip(urls, places, strict=True)]
 
@@ -197,7 +200,7 @@ class Selector:
     # traps ---------------------------------------------------------------------------------------------------------
 
     def set_traps(self, domain: str, known: Iterable[Trap]) -> None:
-        """What the database knows of a domain's traps, whenever it may have changed."""
+        """Sets the known traps of a domain. The caller repeats this whenever the database rows may have changed."""
         known = list(known)
         heed = DomainTraps(
             tuple(trap.place for trap in known if trap.blocks_links and trap.has_pattern),
@@ -209,17 +212,17 @@ class Selector:
             self._heeded[domain] = heed
         else:
             del self._heeded[domain]
-        self._young, self._old, self._remembered = {}, {}, 0  # what links were worth may have changed
+        self._young, self._old, self._remembered = {}, {}, 0  # cached results may have changed
 
     @property
     def mutable_domains(self) -> MutableNameSet | None:
-        """The domains of a run that reaches whatever becomes known; None of others."""
+        """Domains of a run whose scope grows with newly known domains; None for other runs."""
         return self._reach.domains if isinstance(self._reach.domains, MutableNameSet) else None
 
     def extend_scope(self, domains: Iterable[str]) -> None:
-        """The run reaches these domains too from now on, if it is one that grows."""
+        """Adds domains to the scope of a run that grows; no effect on other runs."""
         if self.mutable_domains is not None and self.mutable_domains.add(domains):
-            self._young, self._old, self._remembered = {}, {}, 0  # links to them were left out
+            self._young, self._old, self._remembered = {}, {}, 0  # links to these domains were dropped before
             self._outside.clear()
 
     def take_notes(self) -> list[TrapNote]:
@@ -257,11 +260,12 @@ def gather_in_python(
     own_key: bytes,
     depth: int,
 ) -> tuple[list[Discovery], dict[str, int]]:
-    """The links that are worth knowing, each place once and the page's own never; reasons of the others, counted."""
+    """Returns the accepted links, each target once and never the page itself, and the number of dropped links per
+    reason."""
     dropped: dict[str, int] = {}
     links: list[Discovery] = []
     seen = {own_key, NO_KEY}
-    new = tuple.__new__  # sixty times a page: a third of the cost of calling the class
+    new = tuple.__new__  # sixty times per page, at a third of the cost of calling the class
     for anchor, rel, (url, key, domain, refusal) in zip(anchors, rels, places, strict=True):
         if key in seen or (rel != "a" and rel.endswith("nofollow")):
             reason = refusal or ("nofollow" if rel.endswith("nofollow") else "duplicate")
@@ -278,8 +282,8 @@ gather: Gather = compiled.gather or gather_in_python
 def lookup_in_python(
     hrefs: Sequence[str], known: dict[str, Any], outside: dict[str, bool], ask: Callable[[str], bool], foreign: Any
 ) -> list[Any]:
-    """Each link's place: `foreign` where its origin lies outside and nothing else could decide, else as it is known, or
-    None. `ask` says of an origin whether it lies outside, once."""
+    """Returns the target of each link: `foreign` where its whole origin is out of scope and no other rule could decide,
+    else the entry in `known`, or None. `ask` returns whether an origin is out of scope; called once per origin."""
     places = []
     for href in hrefs:
         origin = _extract_origin(href)
@@ -293,7 +297,8 @@ recall: Recall = compiled.recall or lookup_in_python
 
 
 def _extract_origin(href: str) -> str:
-    """The origin of a link that is surely a URL, and surely no file we do not read; empty of others."""
+    """Returns the origin of a link that is certainly a URL and certainly not a file Forager does not parse; else
+    empty."""
     match = STEADY.fullmatch(href) if len(href) <= LONGEST_PLAIN and href.isascii() else None
     if match is None or match.start(1) >= LONGEST_ORIGIN or ENDING.search(match[1]):
         return ""
@@ -302,7 +307,7 @@ def _extract_origin(href: str) -> str:
 
 @cache
 def _reject(reason: str) -> LinkTarget:
-    """One place for all links that are left out for one reason."""
+    """Returns the shared target for all links dropped for one reason."""
     return LinkTarget("", NO_KEY, "", reason)
 
 
@@ -310,7 +315,7 @@ OUT_OF_SCOPE = _reject("scope")
 
 
 def _base_of(reading: Reading, target: Target) -> tuple[str, str]:
-    """What relative links are relative to, with its origin. One that is not on the web does not count (HTML 4.2.3)."""
+    """Returns the base URL of relative links, and its origin. Ignores a base that is not a web URL (HTML 4.2.3)."""
     try:
         return reading.base_url, origin_of(reading.base_url)
     except BadUrlError:
@@ -318,7 +323,7 @@ def _base_of(reading: Reading, target: Target) -> tuple[str, str]:
 
 
 def add_up(drops: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """Several pages' dropped links as one tally."""
+    """Sums the dropped links of several pages by reason."""
     total: dict[str, int] = {}
     for drop in drops:
         for reason, count in drop.items():

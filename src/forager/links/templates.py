@@ -1,10 +1,12 @@
-"""Templates: what the URLs that one script answers have in common. Pure; `sameness.py` says which of them are traps.
+"""Templates: the common form of the URLs that one script serves. Pure; `repetition.py` decides which of them are traps.
 
-    https://a.example/item/4711?colour=red   is of   https://a.example/item/{n}?colour   and of   https://a.example/item/{n}?…
-    https://a.example/maze/left/right        is of   https://a.example/maze/left/right   and of   https://a.example/maze/…
+    https://a.example/item/4711?colour=red
+        narrow: https://a.example/item/{n}?colour        wide: https://a.example/item/{n}?…
+    https://a.example/maze/left/right
+        narrow: https://a.example/maze/left/right        wide: https://a.example/maze/…
 
-Words stay as they are, other segments become {n} (a number), {id} (something with a digit) or {slug}. A parameter stays
-by its name. `pattern_of` gives the same as a regular expression that Python and PostgreSQL understand alike.
+Words are kept, other segments become {n} (a number), {id} (something with a digit) or {slug}. A parameter is kept by
+its name. `pattern_of` returns the template as a regular expression that Python and PostgreSQL interpret alike.
 """
 
 import re
@@ -12,9 +14,9 @@ from functools import lru_cache
 from itertools import groupby
 
 REST = "…"
-"""Whatever follows. Not ASCII, so no URL has it."""
+"""Matches any remainder. Not ASCII, so it occurs in no URL."""
 LONGEST_TEMPLATE = 500
-"""A longer one is not looked at; it could not be the key of a row."""
+"""Longer templates are ignored; they could not be the key of a row."""
 _WORD = re.compile(r"[A-Za-z]{0,20}")
 _NUMBER = re.compile(r"[0-9]+")
 _DIGIT = re.compile(r"[0-9]")
@@ -27,7 +29,7 @@ PLACES = {
 
 
 def templates_of(url: str) -> tuple[str, ...]:
-    """The narrow one and the wide one; none for a home page, or where they would be very long."""
+    """Returns the narrow and the wide template; none for a home page, or where they would exceed the length limit."""
     path_at = url.index("/", 8)
     origin, (path, mark, query) = url[:path_at], url[path_at:].partition("?")
     segments = path[1:].split("/")
@@ -49,13 +51,13 @@ def is_prefix(template: str) -> bool:
 
 
 def is_shared(template: str) -> bool:
-    """Whether it stands for more than one address."""
+    """Whether the template matches more than one URL."""
     return "{" in template or "?" in template
 
 
 @lru_cache(maxsize=4096)
 def pattern_of(template: str) -> str:
-    """A regular expression for the whole URL."""
+    """Returns a regular expression that matches the whole URL."""
     path_at = template.index("/", 8)
     path, mark, query = template[path_at + 1 :].partition("?")
     before = f"^{re.escape(template[:path_at])}/"
@@ -93,6 +95,6 @@ def _pattern_of_segment(shape: str) -> str:
 
 
 def _pattern_of_name(name: str) -> str:
-    """Once or several times; the normal form of a URL has them in a row."""
+    """Returns a pattern for one or more occurrences; in a normalised URL they are adjacent."""
     spelled = re.escape(name)
     return rf"{spelled}(?:=[^&]*)?(?:&{spelled}(?:=[^&]*)?)*"

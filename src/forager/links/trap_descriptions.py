@@ -1,4 +1,4 @@
-"""What each rule about traps is about, in words. Plain data."""
+"""Descriptions of the trap rules. Plain data."""
 
 TRAP_WORDS = {
     "session_id": "a session id in the address",

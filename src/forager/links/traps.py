@@ -1,8 +1,8 @@
-"""Links that never end, told by the look of the URL alone. Pure, and fast: it is asked of every strange link.
+"""Detects endless links by the URL alone. Pure and fast: runs for every uncached link.
 
-Every rule has a name. A link it leaves out is counted under that name, recorded with its domain, explained by
-`forager why`, and the rule can be released for a domain. A session id is not left out but taken off.
-What looks harmless and still never ends is for `sameness.py`; depth and budgets end every crawl.
+Every rule has a name. A link it drops is counted under that name, recorded with its domain, explained by `forager why`,
+and the rule can be released for a domain. A session id is removed from the URL; the link is kept. `repetition.py`
+detects endless URLs that look harmless; depth limits and budgets end every crawl.
 """
 
 import re
@@ -15,7 +15,7 @@ MOST_SEGMENTS = 24
 MOST_REPEATS = 3
 MOST_PARAMETERS = 16
 MOST_OF_ONE_PARAMETER = 6
-"""A shop may let us choose six colours; more is a list that grows."""
+"""A shop may offer six colours; more values indicate a list that grows."""
 YEARS_AHEAD = 10
 FIRST_YEAR = 1900
 
@@ -25,20 +25,20 @@ SESSION_NAMES = (
     r"|sess(?:ion)?_?(?:key|token|hash))"
 )
 MAYBE_SESSION_NAMES = r"(?:s_?id|sess|session|jsession)"
-"""`sid` may be the id of a story: only what looks drawn by lot is a session."""
+"""`sid` may be the id of a story: only a value that looks random is a session id."""
 DRAWN_BY_LOT = r"(?=[^&;/?#]*[0-9])[A-Za-z0-9_.~-]{8,}"
 
 _PLAIN_SLASHES = 5
-"""With no more there are three segments, of which none can come back too often."""
+"""With at most five slashes there are three segments, too few for one to repeat too often."""
 _SESSION = re.compile(rf"[?&;](?:{SESSION_NAMES}=|{MAYBE_SESSION_NAMES}={DRAWN_BY_LOT}(?:[&;/?]|$))", re.IGNORECASE)
 _SESSION_FOLDER = re.compile(r"/(?:\((?:[A-Z]\([A-Za-z0-9_-]+\))+\)|S\([A-Za-z0-9_-]{4,}\))(?=[/?]|$)")
-"""`/(S(lit3py55t21z5v55vlm25s55))/`, as ASP.NET writes it where it has no cookies."""
+"""`/(S(lit3py55t21z5v55vlm25s55))/`, as ASP.NET writes it for clients without cookies."""
 _SESSION_PIECE = re.compile(
     rf";(?:{SESSION_NAMES}=[^&;/?]*|{MAYBE_SESSION_NAMES}={DRAWN_BY_LOT}(?=[&;/?]|$))", re.IGNORECASE
 )
 _SESSION_PARAMETER = re.compile(rf"{SESSION_NAMES}(?:=.*)?|{MAYBE_SESSION_NAMES}={DRAWN_BY_LOT}", re.IGNORECASE)
 _NESTED = re.compile(r"%2525", re.IGNORECASE)
-"""An address in an address in an address: what a login page makes when it links to itself."""
+"""A URL nested twice in a URL: the result of a login page that links to itself."""
 _CALENDAR_WORD = re.compile(r"alend[ae]?r|agenda\b|[?&](?:month|date)=", re.IGNORECASE)
 _YEAR_AND_MONTH = re.compile(
     r"(?<![0-9])([0-9]{4,6})[/_-](?:0?[1-9]|1[0-2])(?![0-9])|[?&]date=([0-9]{4})[0-9]{4}(?![0-9])", re.IGNORECASE
@@ -53,21 +53,22 @@ _BINARY = re.compile(
 
 
 def is_binary(url: str) -> bool:
-    """A link to a file we do not read, told by its ending; packed sitemaps we do."""
+    """Whether a link names a file Forager does not parse, by its extension; compressed sitemaps are parsed."""
     path = url.partition("?")[0]
     dot = path.rfind(".", len(path) - 6)
     return dot > 0 and _BINARY.match(path, dot) is not None
 
 
 def trap_in(url: str, latest_year: int, released: frozenset[str] = frozenset()) -> str | None:
-    """The first rule that a URL breaks, or None. `latest_year` is the last one a calendar may show."""
+    """Returns the first rule that a URL breaks, or None. `latest_year` is the last year a calendar may show."""
     if not _is_trap_candidate(url):
         return None
     return next((rule for rule, holds in RULES.items() if rule not in released and holds(url, latest_year)), None)
 
 
 def _is_trap_candidate(url: str) -> bool:
-    """A few looks for what every rule needs: most links have none of it, and cost a tenth of asking the rules."""
+    """Checks cheaply for features that the rules require: most links have none, and skip the rules at a tenth of their
+    cost."""
     low = url.lower()
     if "alend" in low or "agenda" in low or "(" in low or len(low) > LONGEST_URL:
         return True
@@ -98,7 +99,7 @@ def has_session(url: str, _latest_year: int = 0) -> bool:
 
 
 def without_session(url: str) -> str:
-    """The same page for everybody."""
+    """Returns the URL without its session id, so that every client gets the same URL."""
     url = _SESSION_PIECE.sub("", _SESSION_FOLDER.sub("", url))
     head, _, query = url.partition("?")
     if head.count("/") < 3:
@@ -108,8 +109,8 @@ def without_session(url: str) -> str:
 
 
 def calendar_year(url: str) -> int | None:
-    """The year of the month or day that a page of a calendar shows; None for other pages. An article has a name behind
-    its date, and no calendar before it."""
+    """Returns the year of the month or day that a calendar page shows; None for other pages. An article URL has a name
+    after its date, and no calendar segment before it."""
     if not _CALENDAR_WORD.search(url):
         return None
     if match := _YEAR_AND_MONTH.search(url):
@@ -128,7 +129,7 @@ def _is_too_deep(url: str, _latest_year: int) -> bool:
 
 
 def _repeats(url: str, _latest_year: int) -> bool:
-    """`/a/b/a/b/a/b/a`: a segment that comes back more than three times. Numbers may (`/2024/01/01/`)."""
+    """Whether a segment occurs more than three times: `/a/b/a/b/a/b/a`. Numbers may repeat (`/2024/01/01/`)."""
     return _has_repeats(url.partition("?")[0].split("/")[3:])
 
 
@@ -140,7 +141,7 @@ def _has_repeats(segments: list[str]) -> bool:
 
 
 def _is_expanding_query(url: str, _latest_year: int) -> bool:
-    """Too many parameters, one of them again and again, an address in an address, a path in it that goes round."""
+    """Whether a query has too many parameters, repeats one of them, nests URLs, or contains a path that repeats."""
     query = url.partition("?")[2]
     if not query:
         return False
@@ -169,4 +170,4 @@ RULES: Mapping[str, Callable[[str, int], bool]] = MappingProxyType(
         "calendar": _is_far_calendar,
     }
 )
-"""Name → whether a URL breaks it, in the order in which they are asked."""
+"""Rule name → check, in order of evaluation."""

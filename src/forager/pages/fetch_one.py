@@ -1,6 +1,6 @@
-"""One page through the whole line, for somebody who looks: admit, get, read, select. Touches no database.
+"""Runs one page through the whole pipeline for inspection: admit, fetch, parse, select. Uses no database.
 
-Redirects are followed here, each after its own look at the guard and at robots.txt; a crawl makes pages of them.
+Redirects are followed here, each after its own check by the address guard and robots.txt; a crawl makes pages of them.
 """
 
 from dataclasses import dataclass, field, replace
@@ -34,14 +34,14 @@ ROBOTS_TRIES_S: tuple[float, ...] = ()
 
 @dataclass(slots=True)
 class Timing:
-    """Milliseconds from the beginning of the last request; None where the client does not know."""
+    """Milliseconds from the start of the last request; None if the client does not know."""
 
     name_ms: float | None = None
-    """Until the name had an address."""
+    """Until the name was resolved."""
     sent_ms: float | None = None
-    """Until the request left: connected, TLS included."""
+    """Until the request was sent: connected, TLS included."""
     head_ms: float | None = None
-    """Until the head of a page's answer was there."""
+    """Until the headers of a page's response were received."""
     total_ms: float | None = None
 
 
@@ -60,23 +60,23 @@ class RequestStep:
 
 @dataclass(slots=True)
 class Seen:
-    """What came back, as far as it came."""
+    """The result, as far as the pipeline came."""
 
     hops: list[RequestStep]
     fetched: Fetched | None = None
     reading: Reading | None = None
     selection: Selection | None = None
     error: Exception | None = None
-    """Why it went no further."""
+    """Why the pipeline stopped."""
     read_ms: float | None = None
     draw_ms: float | None = None
-    """How long the browser took; None: it was not asked."""
+    """How long the browser took; None: it was not used."""
     detected: tuple[str | None, float] = (None, 0.0)
-    """The language of the text alone, and how sure that is."""
+    """The language detected from the text alone, and its confidence."""
 
 
 async def fetch_one(settings: Settings, url: str, *, parser: str = "auto", rendering: str = Rendering.NEVER) -> Seen:
-    """`url` is normalised. What a site or the guard does is in the answer; only mistakes of ours are raised."""
+    """Fetches a normalised `url`. Errors of the site or the guard are in the result; only our own errors are raised."""
     guard = guard_of(settings)
     seen = Seen([])
     async with open_client(
@@ -115,7 +115,7 @@ class _SingleFetch:
             self._seen.error = error
 
     async def draw(self, parser: str, mode: str) -> None:
-        """As scripts leave the page, where the mode wants that; where the browser fails, it stays as it came."""
+        """Renders the page if the mode requires it; if the browser fails, the page stays as it was fetched."""
         fetched, plain = self._seen.fetched, self._seen.reading
         assert fetched is not None
         assert plain is not None
@@ -209,5 +209,5 @@ def _elapsed_ms(began: float) -> float:
 
 
 def is_rejected(seen: Seen) -> bool:
-    """We did not ask: the guard, or robots.txt."""
+    """Returns whether no request was sent because of the guard or robots.txt."""
     return isinstance(seen.error, SkippedError)

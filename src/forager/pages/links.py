@@ -1,4 +1,4 @@
-"""Who links to whom: the links of a page, who links to it, the pages most link to. Reads only."""
+"""Reads the link graph: the links of a page, the pages that link to it, the most linked pages. Reads only."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,8 +22,8 @@ async def links_of(
     after: tuple[int | None, int | None] = (None, None),
     limit: int | None = None,
 ) -> Row:
-    """One page with its links. Totals are exact; of the links themselves so many of each kind, `after` this position of
-    the page's own links, and after this page of those that link to it."""
+    """Returns one page with its links. Totals are exact; up to `limit` links of each kind are returned, `after` this
+    position for the page's own links, and after this page for those that link to it."""
     page = await find_page(connection, url)
     found: Row = {"url": page["url"], "domain": page["domain"], "status": page["status"], "title": page["title"]}
     if outgoing:
@@ -39,14 +39,15 @@ async def links_of(
 
 
 def _group_inlinks(rows: Sequence[Any]) -> Row:
-    """Every row has the totals; where no link is shown there is one with nothing else."""
+    """Groups rows, each of which has the totals; without a link to show there is one row with only them."""
     pages, domains = rows[0]["pages"], rows[0]["domains"]
     links = [{name: value for name, value in row.items() if name not in TOTALS} for row in rows if row["page_id"]]
     return {"pages": pages, "domains": domains, "links": links}
 
 
 async def most_linked(connection: Connection, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
-    """The pages that most pages link to, in all or of one domain. In all, every list is read once, however many."""
+    """Returns the pages that most pages link to, in total or of one domain. In total, every list is read once, whatever
+    their number."""
     name = await known_name(connection, domain)
     await connection.execute(SQL["no_time_limit"])
     if name is None:

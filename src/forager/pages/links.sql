@@ -1,7 +1,8 @@
--- The link graph as an operator looks at it. Read only.
+-- The link graph as operators see it. Read only.
 
 -- name: links_from
--- The links of one page, in its order, each with where the other end stands. $2: only those behind this position.
+-- Returns the links of one page, in page order, each with the status of its target. $2: only those after this
+-- position.
 SELECT t.id AS page_id, t.url, d.name AS domain, e.anchor, e.rel, e.position, t.status::text AS status, v.status_code, t.title
 FROM page_link_lists l
 CROSS JOIN LATERAL ROWS FROM (
@@ -17,13 +18,14 @@ ORDER BY k.position
 LIMIT $3::bigint;
 
 -- name: count_links_from
--- How many links of one page are stored.
+-- Counts the stored links of one page.
 SELECT cardinality(l.to_page_ids) FROM page_link_lists l WHERE l.from_page_id = $1;
 
 -- name: links_to
--- How many pages link to one, of how many domains they are, and some of them, those known longest first; $2: only those behind this page. One row with
--- no page where none is shown. All that the index finds are counted and put in order, in one pass; else the planner might walk through the table in
--- that order. Only the lists that are shown are read.
+-- Returns how many pages link to one, of how many domains they are, and some of them, those known longest first;
+-- $2: only those after this page. One row without a page if none is shown. All that the index finds are counted and
+-- sorted in one pass; otherwise the planner might scan the table in that order. Only the lists that are shown are
+-- read.
 WITH found AS MATERIALIZED (
     SELECT k.from_page_id, k.domain_id FROM page_link_lists k WHERE k.to_page_ids @> ARRAY[$1::bigint]
 ), total AS (
@@ -44,11 +46,12 @@ WITH found AS MATERIALIZED (
 SELECT t.pages, t.domains, k.* FROM total t LEFT JOIN links k ON true ORDER BY k.page_id;
 
 -- name: no_time_limit
--- Until the transaction ends, a statement may take as long as it needs: whoever asked for it can stop it.
+-- Disables the statement timeout until the transaction ends: the caller can cancel the statement.
 SELECT set_config('statement_timeout', '0', true);
 
 -- name: top_linked
--- The pages that most pages link to: one pass over all lists, counted as they come; what does not fit into memory goes through the disk.
+-- Returns the pages that most pages link to: one pass over all lists, counted as they come; what does not fit into
+-- memory spills to disk.
 WITH best AS MATERIALIZED (
     SELECT k.to_page_id, count(*) AS links
     FROM page_link_lists l CROSS JOIN LATERAL unnest(l.to_page_ids) AS k (to_page_id)
@@ -63,7 +66,8 @@ JOIN domains d ON d.id = p.domain_id
 ORDER BY b.links DESC, p.id;
 
 -- name: top_linked_of
--- The pages of one domain that most pages link to, from wherever: each of its pages is looked up in the index.
+-- Returns the pages of one domain that most pages link to, from any domain: each of its pages is looked up in the
+-- index.
 WITH best AS MATERIALIZED (
     SELECT p.id, k.links
     FROM pages p

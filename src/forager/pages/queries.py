@@ -29,7 +29,7 @@ async def list_pages(
     outcome: str | None = None,
     limit: int | None = None,
 ) -> list[Row]:
-    """Returns pages in the order they were found. `outcome`: only those whose latest visit ended so."""
+    """Returns pages in the order they were found. `outcome`: only those whose latest visit had this outcome."""
     name = await known_name(conn, domain)
     return as_dicts(await conn.fetch(SQL["pages_by_id"], *after, status, language, is_seed, name, outcome, limit))
 
@@ -42,7 +42,7 @@ async def add_latest_visits(conn: Connection, pages: Sequence[Row]) -> list[Row]
 
 
 async def find_page(connection: Connection, url: str) -> Row:
-    """One page by any spelling of its URL; refuses one that is not known."""
+    """Returns one page by any spelling of its URL; rejects one that is not known."""
     try:
         spelling = normalize(url)
     except BadUrlError as error:
@@ -86,7 +86,7 @@ async def get_page(conn: Connection, page_id: int) -> Row:
 
 
 async def list_structured_data(conn: Connection, page_id: int) -> list[dict[str, Any]]:
-    """All items of one page. Raises where there is no such page."""
+    """Returns all items of one page. Raises if there is no such page."""
     items = await get_structured_data(conn, page_id)
     if not items:
         await get_page(conn, page_id)

@@ -1,5 +1,5 @@
 -- name: find_page
--- One page by its key, with its recurrence and its open task.
+-- Returns one page by its key, with its recurrence and its open task.
 SELECT p.id, p.url, d.name AS domain, p.status::text AS status, p.depth, p.priority, p.is_seed, p.title, p.language, p.content_type,
        p.links_count, p.discovered_at, p.fetched_at, p.failed_at, p.revisit_every_s, d.revisit_every_s AS domain_revisit_every_s,
        d.is_adaptive, d.stores_links, p.comparisons, p.changes, p.changed_at, t.scheduled_for, t.locked_by,
@@ -11,7 +11,7 @@ LEFT JOIN crawl_tasks t ON t.domain_id = p.domain_id AND t.page_id = p.id AND t.
 WHERE d.name = $1 AND p.url_hash = $2;
 
 -- name: latest_visits
--- The latest closed task of each of these pages; those that were never visited are left out.
+-- Returns the latest closed task of each of these pages; those that were never visited are left out.
 SELECT v.id, t.status_code, t.outcome::text AS outcome, t.completed_at, t.error_code, t.error_message, t.response_time_ms
 FROM unnest($1::bigint[]) AS v (id)
 CROSS JOIN LATERAL (
@@ -23,7 +23,7 @@ CROSS JOIN LATERAL (
 ) t;
 
 -- name: pages_by_id
--- Pages in the order they were found. $6: only those whose latest visit ended so.
+-- Returns pages in the order they were found. $6: only those whose latest visit had this outcome.
 SELECT p.id, p.url, d.name AS domain, p.status::text AS status, p.depth, p.priority, p.is_seed, p.title, p.description, p.language,
        p.content_type, p.links_count, p.revisit_every_s, p.flags, p.discovered_at, p.fetched_at, p.failed_at, p.changed_at
 FROM pages p
@@ -42,7 +42,7 @@ ORDER BY p.id
 LIMIT $7::bigint;
 
 -- name: pages_by_read
--- Pages that were read, the last one first.
+-- Returns pages that were read, latest first.
 SELECT p.id, p.url, d.name AS domain, p.status::text AS status, p.depth, p.priority, p.is_seed, p.title, p.description, p.language,
        p.content_type, p.links_count, p.revisit_every_s, p.flags, p.discovered_at, p.fetched_at, p.failed_at, p.changed_at
 FROM pages p
@@ -57,7 +57,7 @@ ORDER BY p.fetched_at DESC, p.id DESC
 LIMIT $7::bigint;
 
 -- name: pages_of_domain
--- Pages of one domain in the order of their keys, which says nothing and never changes.
+-- Returns pages of one domain in key order, which has no meaning and never changes.
 SELECT p.id, p.url, d.name AS domain, p.status::text AS status, p.depth, p.priority, p.is_seed, p.title, p.description, p.language,
        p.content_type, p.links_count, p.revisit_every_s, p.flags, p.discovered_at, p.fetched_at, p.failed_at, p.changed_at, p.url_hash
 FROM pages p
@@ -71,7 +71,7 @@ ORDER BY p.domain_id, p.url_hash
 LIMIT $6::bigint;
 
 -- name: find_page_by_id
--- One page with all that is kept of it, and its open task.
+-- Returns one page with all that is stored of it, and its open task.
 SELECT p.id, p.url, encode(p.url_hash, 'hex') AS url_hash, d.name AS domain, p.status::text AS status, p.depth, p.priority, p.redirects,
        p.is_seed, p.is_image, p.title, p.description, p.language, p.content_type, encode(p.content_hash, 'hex') AS content_hash,
        lpad(to_hex(p.simhash), 16, '0') AS simhash, p.links_count, p.canonical_url, p.author, p.published_at, p.modified_at, p.etag, p.last_modified, p.flags, p.discovered_at,

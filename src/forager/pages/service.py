@@ -1,4 +1,4 @@
-"""What an operator may do to a page: set how often it is visited."""
+"""Operator actions on a page: sets how often it is visited."""
 
 from forager.db.types import Connection
 from forager.domains.service import Configured, hold_domain, plan_revisits
@@ -10,7 +10,7 @@ from forager.pages.queries import find_page
 async def set_page_frequency(
     conn: Connection, url: str, every_s: float | None, *, by: str, refresh_every_s: float | None
 ) -> Configured:
-    """How often one page is visited again; None takes its domain's frequency."""
+    """Sets how often one page is revisited; None uses its domain's frequency."""
     validate_changes({"revisit_every_s": every_s})
     page = await find_page(conn, url)
     held = await hold_domain(conn, page["domain"])

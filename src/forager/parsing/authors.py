@@ -1,4 +1,4 @@
-"""Names of people, as pages write them."""
+"""Cleans names of people as pages write them."""
 
 import re
 
@@ -19,13 +19,15 @@ BY = re.compile(
     r"|(?:text|words|story|foto|作者|著者|記者|文)\s*[:：/]\s*)",
     re.IGNORECASE,
 )
-"""With a capital, "Da Chen" and "Von Miller" are names, and "Von Anna Schmidt" is not: there two words follow."""
+"""With a capital, "Da Chen" and "Von Miller" are names, but "Von Anna Schmidt" is not: there two words follow."""
 FIRST_NAMES = ("Da ", "Di ")
-"""Of what markup calls a person: "Da Wei Zhang". It has "Von Anna Schmidt" there as well, which is no first name."""
+"""For values that markup declares as a person: "Da Wei Zhang". "Von Anna Schmidt" occurs there too; "Von" is not a
+first name."""
 
 
 def clean_author(text: str | None, *, is_person: bool = False) -> str | None:
-    """A name without "by"; None for what is an address, a handle or nobody. `is_person`: markup says it is a name."""
+    """Returns a name without "by"; None for a URL, a handle or a text that names no person. `is_person`: markup
+    declares it as a name."""
     name = collapse(text, LONGEST_AUTHOR)
     if name is None or name.startswith(("http://", "https://", "/", "@")):
         return None

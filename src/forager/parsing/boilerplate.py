@@ -1,7 +1,7 @@
-"""What a page shows around its content: told by elements, roles and names, never by words of the text.
+"""Finds the parts of a page around its content, by elements, roles and names, never by words of the text.
 
-Navigation, banners, adverts, share buttons and comments stand on every page of a site, or change while the page does
-not; keywords and fingerprint are to be about the rest. Whatever holds most of the page's paragraphs is none of it.
+Navigation, banners, adverts, share buttons and comments repeat on every page of a site, or change while the page does
+not; keywords and fingerprint must exclude them. A block that holds most of the page's paragraphs is never boilerplate.
 """
 
 from bisect import bisect_right
@@ -12,44 +12,44 @@ from forager.parsing.tree_types import Marked, Tree
 
 LIKELY_AROUND, CONTENT, BESIDE = int(NameClass.LIKELY_AROUND), int(NameClass.CONTENT), int(NameClass.BESIDE)
 AROUND, COMMENTS, CONSENT = int(NameClass.AROUND), int(NameClass.COMMENTS), int(NameClass.CONSENT)
-"""As numbers, which they are compared with: to ask the enumeration for a member takes four times as long."""
+"""Plain integers for comparison: accessing an enum member takes four times as long."""
 MOST_FRAMED = 30
-"""Headlines and main elements; a page with more of them has none that matters."""
+"""Headlines and main elements; on a page with more of them, none is significant."""
 SHOWN = frozenset({int(NameClass.FOLDED), CONTENT})
-"""What is never hidden for good."""
+"""Classes that are never permanently hidden."""
 SHORTEST_PAGE = 200
 MOST_NESTED = 4
-"""Parts of a spared block are named like it: `comment`, `comment-body`, `comment-text`."""
+"""Parts of a kept block have similar names: `comment`, `comment-body`, `comment-text`."""
 FEWEST_POSTS = 3
-"""Of a forum: below an article, comments are in one block."""
+"""Minimum for a forum: below an article, comments are in one block."""
 LONG_PROSE = 300
 SHORT_COLUMN = 150
 LONGEST_FORM = 500
-"""Bytes; a longer one is the page itself, as ASP.NET wraps it."""
+"""Bytes; a longer form is the page itself, as ASP.NET wraps it."""
 
 
 class Marks(NamedTuple):
-    """What stands out in a page. Elements come in the order of the page."""
+    """The marked elements of a page, in document order."""
 
     frames: frozenset[int]
-    """Those that hold a headline or the main element."""
+    """Elements that contain a headline or the main element."""
     content: list[int]
-    """Those whose names say that they hold the content."""
+    """Elements whose names mark them as content."""
     cut: list[int]
-    """Boilerplate and what is hidden; none of them holds another."""
+    """Boilerplate and hidden elements; none contains another."""
     cut_marks: list[Marked]
-    """The same with what is known of them."""
+    """The same elements with their attributes and weights."""
     hidden: list[int]
-    """What is cut because it is hidden."""
+    """Elements that are cut because they are hidden."""
     shown: list[int]
-    """What would be hidden, and is too much of the page or a click away."""
+    """Elements that would count as hidden, but hold too much of the page or are a click away."""
 
 
 def find_boilerplate(tree: Tree, root: int) -> Marks:
     headlines, mains = tree.tags("h1")[:MOST_FRAMED], tree.tags("main")[:MOST_FRAMED]
     frames, framed = _frames(tree, mains), _frames(tree, headlines)
     page = _Page(tree, root)
-    # With several headlines, one may be the logo in a banner. With one alone, what holds it is no banner.
+    # With several headlines, one may be the logo in a banner. With only one, the element around it is no banner.
     if len(headlines) > 1:
         marks = page.mark(frames)
         if not all(is_inside(tree, headline, marks.cut) for headline in headlines):
@@ -58,7 +58,7 @@ def find_boilerplate(tree: Tree, root: int) -> Marks:
 
 
 def is_inside(tree: Tree, number: int, others: list[int]) -> bool:
-    """Of others that do not hold each other, in the order of the page."""
+    """Whether an element is inside one of the others, which are disjoint and in document order."""
     at = bisect_right(others, number) - 1
     return at >= 0 and number < tree.end(others[at])
 
@@ -71,7 +71,7 @@ class _Page:
         self._prose -= self._count_cookie_text()
 
     def _count_cookie_text(self) -> int:
-        """Bytes of paragraphs that ask for consent: more than the page itself has to say, often."""
+        """Returns the bytes of paragraphs that ask for consent; often more than the page's own text."""
         prose = passed = 0
         for marked in self._tree.saying(CONSENT):
             _, _, number, end, *_, its_prose = marked
@@ -81,7 +81,8 @@ class _Page:
         return prose
 
     def mark(self, frames: frozenset[int]) -> Marks:
-        """Blocks of one name that hold most of the paragraphs together are spared like one block that does."""
+        """Marks boilerplate. Blocks of one name that together hold most of the paragraphs are kept, like a single such
+        block."""
         marks = self._mark(frames, frozenset())
         spared: frozenset[int] = frozenset()
         for _ in range(MOST_NESTED):
@@ -106,7 +107,7 @@ class _Page:
         return frozenset()
 
     def _exceeds_share(self, prose: int, verdict: int) -> bool:
-        """More than half of all paragraphs; of comments, nearly all."""
+        """Whether a block holds more than half of all paragraphs; for comments, nearly all."""
         return prose * 2 > self._prose and (verdict != COMMENTS or self._prose - prose < LONG_PROSE)
 
     def _mark(self, frames: frozenset[int], spared: frozenset[int]) -> Marks:
@@ -155,7 +156,7 @@ class _Page:
 
 
 def _frames(tree: Tree, numbers: list[int]) -> frozenset[int]:
-    """All that hold one of these."""
+    """Returns all elements that contain one of these."""
     return frozenset[int]().union(*map(tree.above, numbers))
 
 

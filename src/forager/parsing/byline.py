@@ -1,7 +1,7 @@
-"""Who wrote a page, when it was published and when changed.
+"""Finds the author, the publication date and the modification date of a page.
 
-Asked in this order: JSON-LD and microdata of the article, `<meta>`, `rel=author` and elements that the page calls its
-byline, `<time>` and elements that it calls a date, the date in the address. A person comes before a publisher.
+Sources in this order: JSON-LD and microdata of the article, `<meta>`, `rel=author` and elements named as byline,
+`<time>` and elements named as date, the date in the URL. A person takes precedence over a publisher.
 """
 
 import re
@@ -36,7 +36,7 @@ MODIFIED = (
     "dc.date.modified", "article:modified", "modified_time", "last-modified", "lastmod", "revised", "modified",
 )  # fmt: skip
 WORKS = ("recipe", "howto", "course", "podcastepisode")
-"""Stand in the article of a page, and are what it is about."""
+"""Types that occur inside a page's article and are its subject."""
 ARTICLES = ("article", "posting", "report", "chapter", "question", "videoobject")
 PAGES = frozenset(
     {"webpage", "itempage", "aboutpage", "qapage", "faqpage", "book", "dataset", "creativework", "review"}
@@ -46,7 +46,7 @@ PEOPLE = frozenset({"person", "people", "author"})
 SAYS_WRITTEN_BY = re.compile(
     r"\b(?:by|von|par|por|door|da|di|av|af|przez|tarafından|автор|autora?|作者|著者|από|author|yazan)\b", re.IGNORECASE
 )
-"""The label of what is an author, among those a page has for social networks."""
+"""Labels of an author among the values a page provides for social networks."""
 
 
 class Byline(NamedTuple):
@@ -74,7 +74,8 @@ def find_byline(tree: Tree, head: Head, data: StructuredData, url: str) -> Bylin
 
 
 def _find_candidates(items: list[Item], head: Head) -> list[Item]:
-    """What may have an author or a date: what the page is about, articles, then what stands for the page as a whole."""
+    """Returns items that may have an author or a date: the page's subject, articles, then items for the page as a
+    whole."""
     ranked = [(rank, item) for item in items if (rank := _rank(item.types))]
     if any(_is_user_content(item.types) for _, item in ranked) and any(_has_user_content(item.types) for item in items):
         ranked = [(rank, item) for rank, item in ranked if not _is_user_content(item.types)]
@@ -87,7 +88,7 @@ def _find_candidates(items: list[Item], head: Head) -> list[Item]:
 
 @lru_cache(1024)
 def _rank(types: tuple[str, ...]) -> int:
-    """0: it has none."""
+    """Returns the rank of an item's types; 0: not a candidate."""
     for rank, kinds in ((1, WORKS), (2, ARTICLES)):
         if any(kind.endswith(kinds) for kind in types):
             return rank
@@ -99,13 +100,13 @@ def _is_user_content(types: tuple[str, ...]) -> bool:
 
 
 def _has_user_content(types: tuple[str, ...]) -> bool:
-    """What readers and customers write below: a product, an article. A page of nothing but a question or a review is
-    by who asks or judges."""
+    """Whether readers and customers write below an item of these types: a product, an article. On a page that is only a
+    question or a review, its writer is the author."""
     return not PRODUCTS.isdisjoint(types) or (_rank(types) in {1, 2} and not _is_user_content(types))
 
 
 def _matches_title(item: Item, title: str) -> bool:
-    """Whether it is called as the page is: others are those that a list of articles has."""
+    """Whether the item's name matches the page title; others are entries of a list of articles."""
     name = fold_text((item.text("headline") or item.text("name") or "")[:LONGEST_AUTHOR])
     return bool(name) and (name in title or title in name)
 
@@ -123,7 +124,7 @@ def _publisher_of(items: list[Item]) -> str | None:
 
 
 def _join(names: Iterable[str | None]) -> str | None:
-    """Each once, and none that is another with something behind it."""
+    """Joins the names, each once, without names that extend another one."""
     kept: list[str] = []
     for name in names:
         if name and not any(name.startswith(other) for other in kept):

@@ -1,6 +1,6 @@
-"""The byline and the date that a page shows, by what it calls the elements they stand in.
+"""Finds the visible byline and date of a page by the names of their elements.
 
-Only asked where nothing made for machines tells them.
+Used only where machine-readable data does not provide them.
 """
 
 import re
@@ -14,7 +14,7 @@ from forager.parsing.dates import MONTHS, PageDate, find_day, parse_datetime
 from forager.parsing.tree_types import Tree
 
 LONGEST_BYLINE = 100
-"""Of the text of an element, in characters; more is no byline."""
+"""Characters of an element's text; a longer text is not a byline."""
 MOST_LOOKED_AT = 150
 MOST_READ = 12
 MOST_WORDS = 10
@@ -43,7 +43,7 @@ BESIDE = re.compile(
     r"|latest|recent|newsletter|promo|teaser|carousel|similar|suggest",
 )
 REMARKS = frozenset({"question", "answer", "review", "userreview", "criticreview", "comment", "usercomments"})
-"""Items that readers and customers write: their authors are not the page's."""
+"""Item types written by readers and customers: their authors are not the page's."""
 CUSTOMERS = re.compile("review|question|answer")
 BESIDE_TAGS = frozenset({"footer", "aside", "nav", "form", "select"})
 WEEKDAY = (
@@ -57,7 +57,7 @@ CUT = re.compile(
     r"|\d|\bsays\b|@|(?<=\w\s\w{3})\s*\(|https?:",
     re.IGNORECASE,
 )
-"""What stands behind a name. "Le", "Il" and "In" are parts of names too: they count only before a date, in capitals."""
+"""Text that follows a name. "Le", "Il" and "In" are parts of names too: they count only before a date, in capitals."""
 NO_NAME = re.compile(
     r"^(?:follow|last|about|share|comments?|view|see|more|read|reply|login|log in|sign|subscribe|contact|home|posts?|"
     r"all|e-?mail|staff writers?|guest|details|profile|author|by|contributors?|contributing writer|contributor|editor|"
@@ -67,17 +67,17 @@ NO_NAME = re.compile(
 
 
 class VisibleByline:
-    """What a page shows; asked for both, or for one of them."""
+    """The visible byline of a page; author and date are computed on demand."""
 
     def __init__(self, tree: Tree, *, for_author: bool, for_date: bool) -> None:
         self.tree = tree
         self.has_remarks = self.is_sold = False
-        """Whether markup has something that readers write below; whether that is a product."""
+        """Whether markup contains reader contributions; whether they are about a product."""
         self.words = (*(AUTHOR_WORDS if for_author else ()), *(DATE_WORDS if for_date else ()))
 
     @cached_property
     def marked(self) -> list[tuple[int, str]]:
-        """Elements with `rel` or `itemprop`, and what these say."""
+        """Elements with `rel` or `itemprop`, with the values."""
         numbers = self.tree.having("rel", "itemprop")
         rows = self.tree.rows(numbers, ("rel", "itemprop"))
         return [
@@ -85,7 +85,7 @@ class VisibleByline:
         ]
 
     def author(self) -> str | None:
-        """By `rel=author` and itemprops; else the first that is called so."""
+        """Returns the author by `rel=author` and itemprops; else by the first element named as author."""
         marked = [number for number, said in self.marked if "author" in said]
         return self._first_author(marked) or self._first_author(self._named(is_author))
 
@@ -97,7 +97,8 @@ class VisibleByline:
         return None
 
     def _is_in_user_content(self, number: int) -> bool:
-        """In a review, a question, a comment: as microdata says, and below a product as its names say."""
+        """Whether an element is in a review, question or comment, by microdata, and below a product by element
+        names."""
         tree, levels = self.tree, HIGHEST_CLIMB if self.has_remarks else 0
         for _ in range(levels):
             if number < 0:
@@ -111,7 +112,7 @@ class VisibleByline:
         return False
 
     def date(self) -> PageDate | None:
-        """Itemprops first, then `time`, then what is called a date."""
+        """Returns the date by itemprops, then `time`, then elements named as date."""
         marked = [number for number, said in self.marked if "datepublished" in said or "datecreated" in said]
         times = (number for number in self.tree.tags("time")[:MOST_READ] if not _is_outside_article(self.tree, number))
         for number in (*marked[:MOST_READ], *times):
@@ -129,7 +130,7 @@ class VisibleByline:
 
     @cached_property
     def named(self) -> list[tuple[int, str]]:
-        """Elements with one of the words in their class or id, and what these say."""
+        """Elements with one of the words in their class or id, with the values."""
         numbers = self.tree.find(("class", "id"), self.words)[:MOST_LOOKED_AT]
         rows = self.tree.rows(numbers, ("class", "id"))
         return [
@@ -166,14 +167,14 @@ def _read_author(tree: Tree, number: int) -> str | None:
 
 
 def _linked_name(tree: Tree, number: int) -> str | None:
-    """What the only link in it says: behind it may stand what the author is."""
+    """Returns the text of the only link in an element; the author's role may follow it."""
     end = tree.end(number)
     links = [each for each in range(number + 1, min(end, number + 20)) if tree.tag(each) == "a"]
     return name_in(tree.text(links[0])) if len(links) == 1 else None
 
 
 def name_in(text: str) -> str | None:
-    """The name in a byline, without "by", dates and what comes behind."""
+    """Returns the name in a byline, without "by", dates and trailing text."""
     name = clean_author(collapse(text, LONGEST_BYLINE))
     if name is None:
         return None
@@ -193,11 +194,11 @@ def _read_date(tree: Tree, number: int) -> PageDate | None:
     return find_day(tree.texts([number], LONGEST_BYLINE)[0])
 
 
-# where they stand -----------------------------------------------------------------------------------------------------
+# location in the page -------------------------------------------------------------------------------------------------
 
 
 def _is_outside_article(tree: Tree, number: int) -> bool:
-    """In comments, lists of other pages and the like."""
+    """Whether an element is in comments, lists of other pages and similar blocks."""
     for _ in range(HIGHEST_CLIMB):
         tag = tree.tag(number)
         if tag in {"body", "html", "article", "main"}:

@@ -1,4 +1,4 @@
-"""Whether some bytes hold a word. Every page is asked, so it counts: the C library needs a quarter of Python's time."""
+"""Searches bytes for a word. Runs for every page, so speed matters: the C library needs a quarter of Python's time."""
 
 import ctypes
 from collections.abc import Callable
@@ -20,11 +20,11 @@ def _by_python(body: bytes, word: bytes) -> bool:
 
 
 MOST_BRACKETS = 50
-"""Looked at one by one; a page that has more, of scripts, is searched as a whole."""
+"""Checked one by one; a page with more, from scripts, is searched as a whole."""
 
 
 def has_url(body: bytes) -> bool:
-    """Whether it holds `url(`, as styles do. A single byte that is rare in text is found in no time."""
+    """Whether the page contains `url(`, as styles do. Searching for a single byte that is rare in text is fastest."""
     if compiled.native is not None:
         return compiled.native.holds(body, b"url(")
     place = -1
@@ -43,5 +43,5 @@ def holds(body: bytes, word: bytes) -> bool:
 
 try:
     _by_c_library: Callable[[bytes, bytes], bool] = _load_memmem() or _by_python
-except (OSError, TypeError):  # no C library to ask, as on Windows
+except (OSError, TypeError):  # no C library available, as on Windows
     _by_c_library = _by_python

@@ -1,6 +1,6 @@
-"""Bytes of a page → UTF-8, as WHATWG decides it: BOM, then header, then `<meta>`, then what the bytes themselves say.
+"""Converts the bytes of a page to UTF-8 in the WHATWG order: BOM, then header, then `<meta>`, then detection.
 
-Never raises and never leaves a NUL or an invalid sequence. Says what it saw: `charset_lie` when the declared charset
+Never raises and never leaves a NUL or an invalid sequence. Reports flags: `charset_lie` when the declared charset
 cannot be true, `nul` when there were NULs.
 """
 
@@ -17,18 +17,18 @@ from forager.parsing import compiled
 BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 PRESCAN_BYTES = 1024
 SNIFF_BYTES = 65_536
-"""From the first byte on that is not ASCII. The detector takes 36 ns for each byte of another script."""
+"""Counted from the first non-ASCII byte. The detector takes 36 ns per byte of non-Latin scripts."""
 MOST_STRAY_BYTES = 5
-"""So few high bytes say nothing about the charset of a page, unless there is hardly anything else."""
+"""Up to this many high bytes say nothing about the charset of a page, unless there is hardly any other text."""
 SURE = 0.75
-"""Of 20 letters with a few accents, 0.99 of Western texts are right with this, and 0.67 of Eastern European ones."""
+"""With 20 letters and a few accents, this threshold is right for 0.99 of Western and 0.67 of Eastern European texts."""
 UTF8_BY_CHANCE = 8
-"""Bytes that continue a letter: so few may be Chinese or Japanese that is valid UTF-8 by chance."""
+"""Continuation bytes: up to this many may be Chinese or Japanese text that is valid UTF-8 by chance."""
 CUT = "unexpected end of data"
 DAMAGED = 4
-"""So many letters of UTF-8 for each byte that is none: the page is UTF-8, and damaged."""
+"""UTF-8 characters per invalid byte from which on the page counts as damaged UTF-8."""
 TOLERATED_REPLACEMENTS = 0.01
-"""Some bad bytes are damage; more than one character in a hundred is a wrong charset."""
+"""A few bad bytes are damage; more than one character in a hundred indicates a wrong charset."""
 
 HEADER_CHARSET = re.compile(r"""charset\s*=\s*["']?\s*([^\s"';,]+)""", re.IGNORECASE)
 META = re.compile(rb"""<meta[\s/]((?:[^>"']|"[^"]*"|'[^']*')*+)""", re.IGNORECASE)
@@ -38,7 +38,7 @@ XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?\bencoding\s*=\s*["']([^"']+)["']
 NOT_READ = re.compile(rb"<!--.*?(?:-->|$)|<(script|style|title|textarea)\b.*?(?:</\1|$)", re.IGNORECASE | re.DOTALL)
 ESCAPE = b"\x1b"
 SHIFT = b"\x1b$"
-"""Switches to other letters in charsets whose bytes are all ASCII."""
+"""Switches the character set in encodings whose bytes are all ASCII."""
 HIGH = re.compile(rb"[\x80-\xff]")
 HIGH_BYTES = bytes(range(128, 256))
 LETTERS = re.compile(rb"[A-Za-z]")
@@ -46,7 +46,7 @@ HTML_LANG = re.compile(rb"""<html\b[^>]*?\slang\s*=\s*["']?([A-Za-z]{2,3}(?:-[A-
 MARKUP = re.compile(rb"<(?:script|style)\b.*?(?:</(?:script|style)|\Z)|<[^>]*+>?|\s++", re.IGNORECASE | re.DOTALL)
 
 LATIN = "windows-1252"
-# Where WHATWG means another codec than Python does by the same name; `replacement` stands for charsets it has given up.
+# Labels for which WHATWG and Python mean different codecs; `replacement` stands for charsets that WHATWG has dropped.
 CODECS = {
     "windows-1252": LATIN,
     "gbk": "gb18030",
@@ -68,16 +68,16 @@ OWN_LABELS = {
     "latin-1": LATIN,
     "koi": "koi8-r",
 }
-"""Labels whose text we can read although browsers do not, or that only we know."""
+"""Labels that Forager decodes although browsers do not, and labels that only Forager knows."""
 NOT_ASCII = frozenset({"utf-16-le", "utf-16-be", "utf-16", "iso2022_jp", "iso2022_kr", "hz"})
-"""Where even ASCII bytes may be other letters."""
+"""Encodings in which even ASCII bytes may be other characters."""
 MULTI_BYTE = NOT_ASCII | {"gb18030", "cp932", "cp949", "big5hkscs", "euc_jp"}
 MEANT = {
-    # Never seen on the web, but taken by the detector for text of a few words.
+    # Never seen on the web, but detected for texts of a few words.
     **dict.fromkeys(("ibm850", "ibm852", "ibm437", "ibm865", "maccentraleurope", "mac-centraleurope"), LATIN),
     **dict.fromkeys(("iso-8859-3", "iso-8859-10"), LATIN),
     "iso-8859-16": "windows-1250",
-    "koi8-r": "koi8-u",  # the same but for four letters, in place of lines to draw boxes with
+    "koi8-r": "koi8-u",  # the same except for four letters, which replace box-drawing characters
 }
 USUAL_CODECS = {
     **dict.fromkeys(("ar", "fa", "ur", "ug"), "cp1256"),
@@ -95,12 +95,12 @@ USUAL_CODECS = {
     "th": "cp874",
     "vi": "cp1258",
 }
-"""By language, as the HTML standard has it for a user's."""
+"""By language, as the HTML standard defines it for a user's locale."""
 
 
 def to_utf8(body: bytes, content_type: str) -> tuple[bytes, tuple[str, ...]]:
-    """The page in UTF-8 without BOM or NUL, and the oddities met; bytes that mean nothing become U+FFFD. Valid UTF-8,
-    as nearly all pages are, is looked at once and given back as it is."""
+    """Returns the page in UTF-8 without BOM or NUL, and the flags; undecodable bytes become U+FFFD. Valid UTF-8, as
+    nearly all pages are, is scanned once and returned unchanged."""
     page, flags = _convert(body, content_type)
     return (page.replace(b"\0", b""), (*flags, "nul")) if b"\0" in page else (page, flags)
 
@@ -124,12 +124,12 @@ def _convert(body: bytes, content_type: str) -> tuple[bytes, tuple[str, ...]]:
         return _trust_multi_byte(shifting, body)
     if codec in MULTI_BYTE and 0 < surplus < UTF8_BY_CHANCE:
         return _trust_multi_byte(codec, body)
-    # More legacy letters are never valid UTF-8 by chance: a page that says windows-1252 and is UTF-8 was mislabelled.
+    # More legacy letters are never valid UTF-8 by chance: a UTF-8 page that declares windows-1252 was mislabelled.
     return body, () if codec in {None, "utf-8"} or not surplus else ("charset_lie",)
 
 
 def utf8_surplus(body: bytes) -> int:
-    """How many bytes of UTF-8 there are more than letters; -1 where it is not valid."""
+    """Returns the number of UTF-8 bytes minus the number of characters; -1 if invalid."""
     if compiled.native is not None:
         return compiled.native.utf8_surplus(body)
     try:
@@ -139,12 +139,12 @@ def utf8_surplus(body: bytes) -> int:
 
 
 def _from(codec: str, body: bytes) -> bytes:
-    """UTF-16 can carry half of a surrogate pair past its decoder; UTF-8 cannot."""
+    """Decodes to UTF-8. UTF-16 decoders can pass half of a surrogate pair, which UTF-8 cannot represent."""
     return body.decode(codec, "replace").encode("utf-8", "replace")
 
 
 def _convert_legacy(body: bytes, codec: str | None) -> tuple[bytes, tuple[str, ...]]:
-    """Of what is not valid UTF-8."""
+    """Converts a body that is not valid UTF-8."""
     if codec in MULTI_BYTE:
         return _trust_multi_byte(codec, body)
     text = body.decode("utf-8", "replace")
@@ -156,7 +156,7 @@ def _convert_legacy(body: bytes, codec: str | None) -> tuple[bytes, tuple[str, .
 
 
 def _is_truncated_utf8(body: bytes) -> bool:
-    """Whether only the last letter is not whole, and is not the only one beyond ASCII."""
+    """Whether only the last character is incomplete, and it is not the only non-ASCII one."""
     try:
         body.decode()
     except UnicodeDecodeError as error:
@@ -176,8 +176,8 @@ def _guess(body: bytes) -> bytes:
 
 
 def _is_broken_utf8(text: str) -> bool:
-    """UTF-8 with a few bytes out of place, of a page that was cut or glued together. Letters of legacy charsets hardly
-    ever look like UTF-8."""
+    """Whether this is UTF-8 with a few misplaced bytes, of a page that was truncated or concatenated. Text in legacy
+    charsets hardly ever looks like UTF-8."""
     bad = text.count("\ufffd")
     return len(text) - len(text.encode("ascii", "ignore")) - bad > DAMAGED * bad
 
@@ -193,7 +193,7 @@ def _codec_of_head(head: bytes) -> str | None:
 
 
 def _find_escape_codec(body: bytes) -> str | None:
-    """Of a page that is all ASCII and changes alphabets by escape sequences."""
+    """Returns the codec of an all-ASCII page that switches character sets by escape sequences."""
     if SHIFT not in body:
         return None
     if codec := _named_in(NOT_READ.sub(b"", body)):
@@ -204,10 +204,10 @@ def _find_escape_codec(body: bytes) -> str | None:
 
 
 def _named_in(page: bytes) -> str | None:
-    """Returns the first charset that the page itself names and that there is."""
+    """Returns the first known charset that the page itself declares."""
     for label in _labels_in(page):
         if codec := find_codec(label.decode("ascii", "replace")):
-            # A declaration that could be read as bytes cannot be in UTF-16.
+            # A declaration that is readable as bytes cannot be in UTF-16.
             return "utf-8" if codec.startswith("utf-16") else codec
     return None
 
@@ -233,7 +233,7 @@ def _header_codec(content_type: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def find_codec(label: str) -> str | None:
-    """Python's codec for a WHATWG label; None for a label that names no text encoding."""
+    """Returns Python's codec for a WHATWG label; None for a label that is not a text encoding."""
     label = label.strip().lower()[:40]
     if known := OWN_LABELS.get(label):
         return known
@@ -245,18 +245,19 @@ def find_codec(label: str) -> str | None:
         b"<meta>".decode(codec.name, "replace")
     except (LookupError, ValueError, TypeError, AttributeError):
         return None
-    # utf-7 and its like are refused as browsers do: they let markup hide from everyone else who looks.
+    # utf-7 and similar are rejected as in browsers: they allow markup to be hidden from other software.
     return None if codec.name in {"utf-7", "idna", "punycode", "unicode_escape", "raw_unicode_escape"} else codec.name
 
 
 def guess_charset(body: bytes) -> str:
-    """A guess from the text itself; what browsers take for the page's language when it says too little."""
+    """Guesses the charset from the text; if there is too little, returns the browsers' default for the page's
+    language."""
     first = HIGH.search(body)
     sample = body[first.start() :][:SNIFF_BYTES] if first else b""
     found = cchardet.detect(sample)
     name = (found["encoding"] or "").lower()
     codec, usual = find_codec(MEANT.get(name, name)), _default_codec(body)
-    # Bytes that are a mark of UTF-16 at the start of a page are none in its middle.
+    # Bytes that form a UTF-16 BOM at the start of a page are none in its middle.
     if (
         codec is None
         or codec.startswith("utf-")
@@ -267,7 +268,7 @@ def guess_charset(body: bytes) -> str:
 
 
 def _is_weak_sample(sample: bytes, sureness: float) -> bool:
-    """A pound sign, two quotation marks or the accents of a name fit many charsets."""
+    """Whether the sample fits many charsets: a pound sign, two quotation marks or the accents of a name."""
     high = len(sample) - len(sample.translate(None, HIGH_BYTES))
     if high > MOST_STRAY_BYTES:
         return False

@@ -1,7 +1,7 @@
-"""What the class, id and role of an element say: that it stands around the content, that it is the content, nothing.
+"""Classifies elements by class, id and role: around the content, content, or unknown.
 
-A name is split into words (`post__shareBar` → post, share, bar), and they are looked up, alone and joined with the next
-ones (`side-bar` is `sidebar`).
+A name is split into words (`post__shareBar` → post, share, bar), which are looked up alone and joined with the
+following ones (`side-bar` is `sidebar`).
 """
 
 import re
@@ -13,22 +13,22 @@ from forager.parsing import compiled
 LONGEST_NAMES = 200
 MOST_WORDS = 12
 LONGEST_IDENTITY = 3
-"""Hyphens of an id. One that has more is often made of a heading: `sharing-with-all-others`."""
+"""Hyphens in an id. An id with more is often derived from a heading: `sharing-with-all-others`."""
 TOKEN = re.compile(r"[^ \t\n\r\f\v]+")
 WORD = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+|[0-9]+")
 
 
 class NameClass(IntEnum):
-    """What the names of an element say. Higher ones overrule lower ones."""
+    """Classification of an element by its names. Higher values override lower ones."""
 
     NOTHING = 0
     FOLDED = 1
-    """A tab or an accordion: what it hides is a click away."""
+    """A tab or an accordion: its hidden content is a click away."""
     CONTENT = 2
     LIKELY_AROUND = 3
-    """It may be content too, a restaurant's menu or a ranking: then it is long and not made of links."""
+    """May also be content, such as a restaurant's menu or a ranking: then it is long and does not consist of links."""
     BESIDE = 4
-    """A column beside the content, which may hold a part of it."""
+    """A column beside the content, which may hold part of it."""
     AROUND = 5
     COMMENTS = 6
     CONSENT = 7
@@ -49,7 +49,7 @@ TOKENS = _table(NameClass.LIKELY_AROUND, "header top bottom") | _table(
     "prose rstcontent hentry arttext readcontent rte textbody mwcontenttext mwparseroutput tdpostcontent",
     " ".join(owner + part for owner in CONTENT_OWNERS for part in ("content", "body", "text", "entry", "inner")),
 )
-"""Whole tokens: a `page-top` holds the page."""
+"""Whole tokens: a `page-top` contains the page."""
 WORDS = (
     _table(
         NameClass.LIKELY_AROUND,
@@ -100,15 +100,15 @@ BEGINNINGS = _table(
     NameClass.AROUND,
     "breadcrumb paginat pagenav addtoany addthis recirc outbrain taboola mc4wp advert reklam",
 ) | _table(NameClass.COMMENTS, "disqus")
-"""Of words: `breadcrumbs`, `advertisement`."""
+"""Beginnings of words: `breadcrumbs`, `advertisement`."""
 LENGTHS = sorted({len(word) for word in BEGINNINGS})
 PASSED_OVER = frozenset(
     ["has", "no", "with", "without", "is", "tag", "category", "cat", "topic", "post", "elementor"],
 )
-"""What follows them tells a state (`has-sidebar`), the subject of a post (`tag-cookies`) or a kit's every element."""
+"""The word after them names a state (`has-sidebar`), a post's subject (`tag-cookies`) or any element of a UI kit."""
 AROUND_TAGS = ("nav", "aside", "footer", "header", "form", "dialog")
 NAMED_TAGS = ("div", "section", "ul", "ol", "table", "article", "main")
-"""Elements that are boilerplate where their names say so."""
+"""Elements that are boilerplate if their names say so."""
 
 
 if compiled.native is not None:
@@ -123,11 +123,11 @@ if compiled.native is not None:
     )
 
 
-# What follows is done in C (`c/names.h`) where there is a compiler.
+# The functions below have a C version (`c/names.h`), used where it was compiled.
 
 
 def classify_names(names: str | None, identity: str | None, role: str | None) -> NameClass:
-    """Of an element with this class, id and role."""
+    """Returns the class of an element with this class, id and role."""
     verdict = ROLES.get(role.lower(), NameClass.NOTHING) if role else NameClass.NOTHING
     if names:
         verdict = max([verdict, *map(classify_token, TOKEN.findall(names[:LONGEST_NAMES]))])

@@ -1,4 +1,4 @@
-"""The C side of reading (`_native.c`), where it was built. None where it was not: then Python does it all."""
+"""The C part of the parser (`_native.c`); None where it was not built, and Python does all the work."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ native: Native | None = _load()
 
 @contextmanager
 def left_out() -> Iterator[None]:
-    """Python does it all meanwhile: to compare the two."""
+    """Disables the C part within the context, to compare both implementations."""
     global native  # noqa: PLW0603 (the one place that changes it)
     kept, native = native, None
     try:

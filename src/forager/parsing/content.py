@@ -1,4 +1,4 @@
-"""Where on a page its content is: in the narrowest element that holds nearly all paragraphs."""
+"""Finds the content of a page: the narrowest element that holds nearly all paragraphs."""
 
 from bisect import bisect_left
 from collections.abc import Collection
@@ -9,22 +9,22 @@ from forager.parsing.tree_types import Tree
 
 MOST_REGIONS = 30
 LONG_CONTENT = 1500
-"""Bytes of paragraphs below a headline that are the content for sure, whatever else there is."""
+"""Bytes of paragraphs below a headline that are certainly the content, whatever else the page has."""
 MOST_OF_NAMED = 0.6
-"""Of the paragraphs and of the text that is no link: so much of a region holds the block that is named as content."""
+"""Share of a region's paragraphs and non-link text that a block named as content must hold."""
 NEARLY_ALL = 0.9
 NEARLY_ALL_PROSE = 0.95
-"""So much holds a block without such a name."""
+"""Share that a block without such a name must hold."""
 MOST_BELOW_HEADLINE = 0.7
 CONTAINERS = frozenset({"div", "section", "article", "main", "form", "table", "tbody", "tr", "td", "center"})
 SOME = 0.05
 LINKED = 0.7
-"""Of a list of links; ingredients of a recipe have links too."""
+"""Link share of a list of links; ingredients of a recipe have links too."""
 SHORTEST_LIST = 80
 
 
 class Weights:
-    """Of elements without what is cut: bytes of text, of text that is no link, of paragraphs."""
+    """Weights of elements without the cut parts: bytes of text, of non-link text, of paragraphs."""
 
     def __init__(self, tree: Tree, marks: Marks) -> None:
         self._tree, self._cut = tree, marks.cut
@@ -35,7 +35,7 @@ class Weights:
         return self.left(number, self._tree.end(number), *self._tree.weights(number))
 
     def left(self, number: int, end: int, text: int, links: int, prose: int) -> tuple[int, int, int]:
-        """Of an element whose weights are known."""
+        """Returns the remaining weights of an element whose full weights are known."""
         first = bisect_left(self._cut, number)
         last = bisect_left(self._cut, end, first)
         if first != last:
@@ -53,7 +53,7 @@ def find_content(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
 
 
 def find_link_lists(tree: Tree, region: int, marks: Marks, weights: Weights) -> list[int]:
-    """Blocks of links among the paragraphs of a region. Not where the region is made of links itself."""
+    """Returns blocks of links among the paragraphs of a region; none if the region itself consists of links."""
     whole_text, whole_own, whole_prose = weights.of(region)
     if whole_own * 2 <= whole_text:
         return []
@@ -72,7 +72,8 @@ def find_link_lists(tree: Tree, region: int, marks: Marks, weights: Weights) -> 
 
 
 def _find_region(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
-    """The article, else the main element, else all: the narrowest that holds most of what the wider ones do."""
+    """Returns the article, else the main element, else the root: the narrowest that holds most of the wider ones'
+    text."""
     region, (_, whole, whole_prose) = root, weights.of(root)
     if mains := tree.tags("main")[:MOST_REGIONS]:
         (_, own, prose), main = max(((weights.of(number), number) for number in mains), key=lambda each: each[0][1])
@@ -82,14 +83,15 @@ def _find_region(tree: Tree, root: int, marks: Marks, weights: Weights) -> int:
     if article is None:
         return region
     _, own, prose = weights.of(article)
-    # Without the headline it may be a review of what the page is about: then it has to be most of it.
+    # Without the headline it may be a review of the page's subject: then it must hold most of the text.
     has_headline = article in marks.frames
     is_most = own * (3 if has_headline else 2) >= whole and prose * 2 >= whole_prose
     return article if is_most or (has_headline and prose >= LONG_CONTENT) else region
 
 
 def _find_main(tree: Tree, numbers: list[int], weights: Weights) -> int | None:
-    """The one that holds the content, where one does: an article beside teasers, the innermost of several frames."""
+    """Returns the element that holds the content, if one does: an article beside teasers, the innermost of several
+    frames."""
     if len(numbers) < 2:
         return numbers[0] if numbers else None
     own = {number: weights.of(number)[1] for number in numbers}
@@ -104,7 +106,7 @@ def _find_main(tree: Tree, numbers: list[int], weights: Weights) -> int | None:
 
 
 def _find_named_block(tree: Tree, region: int, named: list[int], weights: Weights) -> int:
-    """The innermost block named as content that holds most of a region."""
+    """Returns the innermost block named as content that holds most of a region."""
     (_, whole, whole_prose), end = weights.of(region), tree.end(region)
     for number in reversed(named):
         if region < number < end:
@@ -115,7 +117,7 @@ def _find_named_block(tree: Tree, region: int, named: list[int], weights: Weight
 
 
 def _find_common_ancestor(tree: Tree, number: int, region: int, named: list[int], weights: Weights) -> int:
-    """What holds all of them, where the content is in several blocks of one name."""
+    """Returns the element that contains all blocks of one name, if the content is spread over several."""
     name, least = _first_name(tree, number), weights.of(number)[2] * SOME
     for other in named:
         if name and region < other < tree.end(region) and _first_name(tree, other) == name:
@@ -129,7 +131,8 @@ def _first_name(tree: Tree, number: int) -> str:
 
 
 def _find_inner_block(tree: Tree, region: int, frames: Collection[int], weights: Weights) -> int:
-    """The innermost block that holds nearly all of a region; with the headline in it, most of it is enough."""
+    """Returns the innermost block that holds nearly all of a region; if it contains the headline, most of it is
+    enough."""
     _, whole, whole_prose = weights.of(region)
     least = whole * NEARLY_ALL, max(whole_prose * NEARLY_ALL_PROSE, 1)
     least_framed = whole * MOST_BELOW_HEADLINE, max(whole_prose * MOST_BELOW_HEADLINE, 1)
@@ -145,8 +148,8 @@ def _find_inner_block(tree: Tree, region: int, frames: Collection[int], weights:
 def _find_child(
     tree: Tree, region: int, weights: Weights, rest: float, least_prose: float
 ) -> tuple[int, int, int] | None:
-    """The child with the paragraphs, with its text that is no link. No look at those behind more than may be left
-    out."""
+    """Returns the child with the paragraphs, and its non-link text. Stops when the children skipped exceed what may be
+    left out."""
     for child in tree.children(region):
         if rest < 0:
             break

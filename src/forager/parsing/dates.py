@@ -1,6 +1,6 @@
-"""Dates as pages and feeds write them → moments in UTC, and the calendar day the page means.
+"""Parses dates as pages and feeds write them into UTC times and the calendar day the page means.
 
-What is no date, or none of our time, is None.
+Returns None for invalid dates and for dates outside the plausible range.
 """
 
 import re
@@ -46,7 +46,7 @@ november nov novembre noviembre novembro listopad listopada lis ноябрь н�
 december dec dezember dez décembre déc diciembre dic dicembre dezembro desember des grudzień grudnia gru декабрь декабря дек
  aralık ara prosinec prosince joulukuu decembrie грудня δεκεμβρίου
 """  # noqa: E501
-"""A line for each month, its names and short names in the languages of most pages; a line may go on with a space."""
+"""A line per month with its names and short names in the languages of most pages; a leading space continues a line."""
 MONTHS = {
     name: number
     for number, names in enumerate(MONTH_NAMES.strip().replace("\n ", " ").split("\n"), 1)
@@ -56,9 +56,9 @@ MONTHS = {
 
 class PageDate(NamedTuple):
     at: datetime
-    """In UTC; of a day without a time its midnight."""
+    """In UTC; midnight for a day without a time."""
     on: date
-    """As the page has it, in its own zone."""
+    """The day in the page's own time zone."""
 
 
 def parse_date(text: str) -> datetime | None:
@@ -68,7 +68,7 @@ def parse_date(text: str) -> datetime | None:
 
 @lru_cache(maxsize=1024)
 def parse_datetime(text: str) -> PageDate | None:
-    """ISO 8601 in its many spellings, RFC 822 as in feeds, `2024/3/5 10:00` and the like. Without a zone: UTC."""
+    """Parses ISO 8601 in its variants, RFC 822 as in feeds, `2024/3/5 10:00` and similar. Without a zone: UTC."""
     text = text.strip()[:LONGEST]
     return (
         _read(datetime.fromisoformat, text)
@@ -81,7 +81,7 @@ def parse_datetime(text: str) -> PageDate | None:
 
 @lru_cache(maxsize=1024)
 def find_day(text: str) -> PageDate | None:
-    """A day within a text for people: `Published 5 March 2024`, `5. März 2024`, `05.03.2024`, `2024年3月5日`."""
+    """Finds a day within visible text: `Published 5 March 2024`, `5. März 2024`, `05.03.2024`, `2024年3月5日`."""
     text = text[:LONGEST_TEXT]
     if match := ISO.search(text):
         year, month, day = (int(part) for part in match.groups() if part)
@@ -97,7 +97,7 @@ def find_day(text: str) -> PageDate | None:
 
 
 def date_in_path(url: str) -> PageDate | None:
-    """`/2024/03/05/…`, as blogs and newspapers have it."""
+    """Finds a date in the path: `/2024/03/05/…`, as in blogs and newspapers."""
     match = IN_PATH.search(url)
     return parse_datetime("-".join(match.groups())) if match else None
 
@@ -107,7 +107,7 @@ def _day(year: int, month: int, day: int) -> PageDate | None:
 
 
 def _from_numbers(first: int, sign: str, second: int, year: int) -> PageDate | None:
-    """With dots the day comes first; else only where one of the two cannot be a month."""
+    """Builds a date from numbers. With dots the day comes first; else only if one of the two cannot be a month."""
     if sign == "." or first > 12 or first == second:
         return _day(year, second, first)
     return _day(year, first, second) if second > 12 else None
@@ -137,6 +137,6 @@ def _from_rfc822(text: str) -> datetime | None:
 
 
 def _from_stamp(text: str) -> datetime | None:
-    """Seconds or milliseconds, as scripts count them."""
+    """Parses a timestamp in seconds or milliseconds, as scripts write it."""
     match = STAMP.match(text)
     return datetime.fromtimestamp(int(match[1]), UTC) if match else None

@@ -1,9 +1,9 @@
-"""What a page asks of robots, by meta tags and X-Robots-Tag. Only noindex and nofollow count."""
+"""Robots directives of a page, from meta tags and X-Robots-Tag. Only noindex and nofollow are evaluated."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# Directives with a value, which would otherwise look like the name of another robot.
+# Directives with a value, which would otherwise look like a user agent name.
 VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 
@@ -13,7 +13,7 @@ class Directives(NamedTuple):
 
 
 def combine(metas: Iterable[str], x_robots_tag: str, agent: str) -> Directives:
-    """`metas` are the contents of the meta tags meant for us."""
+    """Combines the directives. `metas` are the contents of the meta tags that apply to us."""
     words = {word for content in metas for word in _words(content)}
     if x_robots_tag:
         words.update(_words_for(agent.lower(), x_robots_tag))
@@ -25,7 +25,7 @@ def _words(content: str) -> list[str]:
 
 
 def _words_for(agent: str, header: str) -> list[str]:
-    """A name before a colon holds for what follows, up to the next name."""
+    """Returns the directives for an agent. A name before a colon applies to all that follows, up to the next name."""
     words = []
     is_for_us = True
     for part in _words(header):

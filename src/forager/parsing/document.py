@@ -1,4 +1,4 @@
-"""Documents of the web that are no HTML: feeds and sitemaps, read as pages that consist of links. Packed ones too."""
+"""Parses web documents other than HTML: feeds and sitemaps, as pages that consist of links. Also gzipped ones."""
 
 import re
 import zlib
@@ -23,14 +23,14 @@ ROOT = re.compile(rb"(?:\s++|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*+>)*+<(?:\w+:)
 SITEMAPS = frozenset({b"urlset", b"sitemapindex"})
 FEEDS = frozenset({b"rss", b"feed", b"rdf"})
 LISTED = 20
-"""Lines of a plain text that are looked at to see that it is a list of addresses."""
+"""Lines of a plain text that are checked to detect a list of URLs."""
 MOST_PICTURES = 1000
-"""Of one sitemap; which page shows one is known once that page was read."""
+"""Per sitemap; which page shows an image is known after that page was parsed."""
 LONGEST_TITLE, LONGEST_DESCRIPTION = 1000, 2000
 
 
 class Document(NamedTuple):
-    """What a feed or sitemap says. All of it may be empty."""
+    """The content of a feed or sitemap. All fields may be empty."""
 
     links: list[FoundLink]
     title: str | None = None
@@ -41,12 +41,12 @@ class Document(NamedTuple):
     newest: datetime | None = None
     """The latest of its dates."""
     is_broken: bool = False
-    """It could not be read to its end."""
+    """Whether parsing stopped before the end."""
     images: Sequence[FoundImage] = ()
 
 
 def unpack(body: bytes) -> bytes | None:
-    """A gzipped XML document, as sitemaps are served; None for any other archive, a damaged one, or a bomb."""
+    """Returns a gzipped XML document, as sitemaps are served; None for any other archive, a damaged one, or a bomb."""
     try:
         stream = zlib.decompressobj(wbits=31)
         head = stream.decompress(body, LONGEST_PROLOG)
@@ -59,7 +59,7 @@ def unpack(body: bytes) -> bytes | None:
 
 
 def kind_of(page: bytes) -> str | None:
-    """`sitemap`, `feed`, `html`, or None for everything else."""
+    """Returns `sitemap`, `feed`, `html`, or None for everything else."""
     match = ROOT.match(page[:LONGEST_PROLOG])
     root = match[1].lower() if match else b""
     if root in SITEMAPS:
@@ -70,7 +70,7 @@ def kind_of(page: bytes) -> str | None:
 
 
 def read_document(page: bytes, kind: str) -> Document:
-    """`page` is UTF-8 and of one of the kinds that `kind_of` tells."""
+    """Parses `page`, which is UTF-8 and of one of the kinds that `kind_of` returns."""
     return _of_sitemap(page) if kind == "sitemap" else _of_feed(read_xml_feed(page))
 
 
@@ -80,7 +80,7 @@ def read_json(text: str) -> Document | None:
 
 
 def read_list(text: str) -> list[FoundLink]:
-    """A plain text of nothing but addresses is a sitemap; any other has no links."""
+    """Returns the links of a plain-text sitemap, a text of nothing but URLs; any other text has no links."""
     lines = text.split(None, LISTED)[:LISTED]
     if not lines or not all(line.startswith(("http://", "https://")) for line in lines):
         return []
@@ -89,7 +89,7 @@ def read_list(text: str) -> list[FoundLink]:
 
 
 def _of_sitemap(page: bytes) -> Document:
-    """Anchors are the dates of last change."""
+    """Parses a sitemap; link anchors are the dates of last change."""
     links: list[FoundLink] = []
     images: dict[str, FoundImage] = {}
     newest = None
@@ -108,7 +108,7 @@ def _of_sitemap(page: bytes) -> Document:
 
 
 def _images_of(entry: Entry) -> dict[str, FoundImage]:
-    """What an image or video sitemap says that the entry's page shows."""
+    """Returns the images that an image or video sitemap lists for the entry's page."""
     named = ((clean_href(picture.loc), picture.words) for picture in entry.pictures)
     return {
         src: FoundImage(src, "sitemap", "gallery", collapse(words, LONGEST_ALT) or "") for src, words in named if src

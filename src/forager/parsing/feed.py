@@ -1,7 +1,7 @@
-"""Feeds as pages: RSS 2.0, RSS 1.0 (RDF), Atom and JSON Feed give their entries as links, titled and dated.
+"""Parses feeds as pages: the entries of RSS 2.0, RSS 1.0 (RDF), Atom and JSON Feed become links with title and date.
 
-XML goes through expat with no entity of its own and nothing from outside; number, depth and length are bounded. A feed
-that breaks in the middle keeps what came before.
+XML is parsed by expat without internal or external entities; number, depth and length are limited. A feed that breaks
+in the middle keeps its earlier entries.
 """
 
 import json
@@ -30,7 +30,7 @@ DATES = frozenset({"pubDate", "date", "published", "updated", "modified", "issue
 
 @dataclass(slots=True)
 class Entry:
-    """Of a feed, or the feed itself."""
+    """An entry of a feed, or the feed itself."""
 
     link: str = ""
     title: str = ""
@@ -40,7 +40,7 @@ class Entry:
     date: datetime | None = None
 
     def take_date(self, text: str) -> None:
-        """The newest one."""
+        """Keeps the newest date."""
         date = parse_date(text)
         if date and (self.date is None or date > self.date):
             self.date = date
@@ -51,7 +51,7 @@ class Feed:
     about: Entry = field(default_factory=Entry)
     entries: list[Entry] = field(default_factory=list)
     is_broken: bool = False
-    """It broke off before its end."""
+    """Whether the feed ended prematurely."""
 
     @property
     def newest(self) -> datetime | None:
@@ -59,7 +59,7 @@ class Feed:
 
 
 def read_xml_feed(page: bytes) -> Feed:
-    """`page` is UTF-8, whatever it declares."""
+    """Parses `page`, which is UTF-8, whatever it declares."""
     reader = _Reader()
     try:
         reader.parse(page)
@@ -117,7 +117,8 @@ class _Reader:
         self._text.clear()
 
     def _is_own(self) -> bool:
-        """A child of the feed or of an entry: pictures and sources have titles and links of their own."""
+        """Whether the element is a child of the feed or of an entry: images and sources have their own titles and
+        links."""
         return bool(self._path) and (self._path[-1] in ENTRIES or self._path[-1] in FEEDS)
 
     def _take(self, tag: str, text: str) -> None:
@@ -144,7 +145,7 @@ class _Reader:
 
 
 def read_json_feed(text: str) -> Feed | None:
-    """None where it is some other JSON, or none."""
+    """Parses a JSON feed; None for other or invalid JSON."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -175,12 +176,12 @@ def _json_entry(item: dict[str, Any], *, link: str, summary: tuple[str, ...]) ->
 
 
 def _string(value: object) -> str:
-    """Clean enough for the database: JSON can spell NULs and halves of characters."""
+    """Returns a string that the database accepts: JSON can contain NULs and lone surrogates."""
     return value.replace("\0", "").encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def plain(text: str, longest: int) -> str:
-    """Markup in a feed's text is escaped once more; what is shown is the text of it."""
+    """Returns the text of a feed's markup, which is escaped a second time."""
     if "<" in text or "&" in text:
         text = unescape(TAG.sub(" ", unescape(text[:LONGEST_TEXT]) if "&lt;" in text else text[:LONGEST_TEXT]))
         text = text.replace("\0", "").encode("utf-8", "replace").decode()

@@ -1,22 +1,22 @@
-"""How many formatting elements a page makes its parser open anew: each block opens again what is open before it.
+"""Counts the formatting elements that a page makes its parser reopen: each block reopens those open before it.
 
-50 KB of `<b a=1>` and `<p>x` can become gigabytes of elements. So one linear pass over the tags follows which
-formatting elements stay open, roughly as a tree builder does, and adds up how many there are at each other tag. It errs
-towards too many: an end tag that may not close its element closes nothing.
+50 KB of `<b a=1>` and `<p>x` can become gigabytes of elements. One linear pass over the tags tracks which formatting
+elements stay open, roughly as a tree builder does, and sums their number at each other tag. It overestimates: an end
+tag that may not close its element closes nothing.
 """
 
 import re
 from dataclasses import dataclass, field
 
 MOST_OPEN = 1000
-"""Formatting elements at once; more are more than any page can mean."""
+"""Formatting elements open at once; no real page means more."""
 DEEPEST = 500
-"""Levels, as below."""
+"""Limit on nested `LEVELS` elements, see below."""
 MANY = 1 << 60
 CLOSED_FOR_CERTAIN = 8
 """Blocks inside a formatting element from which on its end tag may not close it."""
 ALIKE = 3
-"""Formatting elements with equal tags that stay open; the parser forgets older ones."""
+"""Formatting elements with equal tags that stay open; the parser drops older ones."""
 FORMATTING = frozenset(("b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"))
 BLOCKS = frozenset(
     (
@@ -28,10 +28,10 @@ BLOCKS = frozenset(
     )
 )  # fmt: skip
 LEVELS = frozenset(("applet", "caption", "marquee", "math", "object", "select", "svg", "table", "td", "template", "th"))
-"""An end tag inside one of them closes no formatting element outside of it."""
+"""An end tag inside one of these closes no formatting element outside it."""
 CELLS = frozenset({"td", "th"})
 FOREIGN = frozenset({"svg", "math"})
-"""Where a raw text may be none, and an end tag may be text."""
+"""Elements in which a raw-text tag may not start raw text, and an end tag may be text."""
 RAW = frozenset(("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"))
 LONGEST_NAME = 12
 TAG = re.compile(r"<(/?)([a-zA-Z][^\t\n\f\r />]*+)")
@@ -133,11 +133,11 @@ class _Pass:
 
 
 def _skip(text: str, at: int) -> int:
-    """Past a comment, a declaration, or a "<" that is text."""
+    """Skips a comment, a declaration, or a "<" that is text."""
     if text.startswith("<!--", at):
         end = at + 4
         while (end := text.find(">", end)) >= 0:
-            if text.endswith("--", at + 2, end) or text.endswith("--!", at + 4, end):  # `<!-->` is whole
+            if text.endswith("--", at + 2, end) or text.endswith("--!", at + 4, end):  # `<!-->` is a complete comment
                 return end + 1
             end += 1
         return len(text)
@@ -153,7 +153,7 @@ def _skip_raw(text: str, at: int, name: str) -> int:
 
 
 def _skip_script(text: str, at: int) -> int:
-    """In a comment inside of a script, `<script>` begins a text that its end tag only ends."""
+    """Skips a script. In a comment inside a script, `<script>` starts a text that only its end tag ends."""
     is_comment = is_inner = False
     for part in SCRIPT_PART.finditer(text, at):
         if part[0] == "<!":
@@ -170,7 +170,8 @@ def _skip_script(text: str, at: int) -> int:
 
 
 def exceeds_format_limit(text: str, most: int) -> bool:
-    """Whether a page may make its parser open more formatting elements again. Most pages have too few tags for that."""
+    """Whether a page may make its parser reopen more than `most` formatting elements. Most pages have too few tags for
+    that."""
     formatting = len(FORMATTING_START.findall(text))
     return formatting * text.count("<") > most and count_reopened(text) > most
 

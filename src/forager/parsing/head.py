@@ -1,4 +1,4 @@
-"""What a page says about itself: title, description, canonical, base, robots, declared language."""
+"""Extracts the metadata in a page's head: title, description, canonical, base, robots, declared language."""
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
@@ -9,9 +9,9 @@ from forager.parsing.tree_types import Tree
 LONGEST_TITLE = 1000
 LONGEST_DESCRIPTION = 2000
 MOST_BESIDE = 64
-"""An unexpected tag ends the head early; what was meant for it then comes among the first children of the body."""
+"""An unexpected tag ends the head early; the rest of the head is then among the first children of the body."""
 MOST_TITLES = 20
-"""Looked at outside of the head: to see that one belongs to a drawing costs a walk to the root."""
+"""Checked outside the head: detecting that a title belongs to an SVG requires a walk to the root."""
 META_ATTRIBUTES = ("content", "name", "property", "http-equiv", "itemprop")
 LINK_ATTRIBUTES = ("rel", "href", "hreflang", "type")
 FOR_BROWSERS = frozenset(
@@ -30,10 +30,10 @@ class Head:
     links: list[dict[str, str]] = field(default_factory=list)
     refreshes: list[str] = field(default_factory=list)
     metas: dict[str, list[str]] = field(default_factory=dict)
-    """Contents by `name` and `property`, in lower case; each word of them is one."""
+    """Contents by `name` and `property` in lower case; each word of these is a key."""
 
     def meta(self, *names: str) -> str | None:
-        """The first non-empty one, by the order of the names."""
+        """Returns the first non-empty value, in the order of the names."""
         return next((content for name in names for content in self.metas.get(name, ()) if content), None)
 
 
@@ -56,7 +56,7 @@ def read_head(tree: Tree) -> Head:
 
 
 def _find_in_head(tree: Tree, tag: str, end: int, body: int) -> list[int]:
-    """Those in the head, and what was meant for it."""
+    """Returns elements in the head, and those meant for it at the start of the body."""
     numbers = tree.tags(tag)
     if not numbers or numbers[-1] < end:
         return numbers
@@ -66,7 +66,7 @@ def _find_in_head(tree: Tree, tag: str, end: int, body: int) -> list[int]:
 
 
 def _links(tree: Tree, numbers: list[int]) -> list[dict[str, str]]:
-    """Without those for browsers alone, which most are."""
+    """Returns the `<link>` attributes, without links that only browsers use, which are the majority."""
     rels = zip(numbers, tree.column(numbers, "rel"), strict=True)
     meant = [number for number, rel in rels if rel and rel not in FOR_BROWSERS and rel.lower() not in FOR_BROWSERS]
     return [
@@ -91,7 +91,7 @@ def _take_metas(head: Head, tree: Tree, numbers: list[int]) -> None:
 
 
 def _find_body_title(tree: Tree) -> str | None:
-    """Deep in a broken body; that of a drawing is none of the page's."""
+    """Finds a title deep in a broken body; the title of an SVG is not the page's."""
     drawings = [(number, tree.end(number)) for number in tree.tags("svg")]
     for number in tree.tags("title")[:MOST_TITLES]:
         if not any(start < number < end for start, end in drawings):
@@ -100,7 +100,7 @@ def _find_body_title(tree: Tree) -> str | None:
 
 
 def _title_otherwise(tree: Tree, head: Head) -> str | None:
-    """What the page calls itself elsewhere, where its `<title>` is empty or missing."""
+    """Returns the title the page gives elsewhere, if its `<title>` is empty or missing."""
     if given := collapse(head.meta("og:title", "twitter:title", "dc.title"), LONGEST_TITLE):
         return given
     return next(filter(None, tree.texts(tree.tags("h1")[:MOST_TITLES], LONGEST_TITLE)), None)

@@ -1,7 +1,7 @@
-"""The headline of a page: its title without the name of the site.
+"""Finds the headline of a page: its title without the site name.
 
-A page says it up to four times: in `<title>`, `og:title`, `twitter:title`, and where readers see it, in an `<h1>`.
-An `<h1>` that is part of a title is the headline. A title alone has the site's name cut off.
+A page provides it up to four times: in `<title>`, `og:title`, `twitter:title`, and visibly in an `<h1>`. An `<h1>` that
+is part of a title is the headline. Otherwise the site name is removed from the title.
 """
 
 import re
@@ -13,7 +13,7 @@ from forager.parsing.tree_types import Tree
 MOST_HEADINGS = 8
 LONGEST_HEADLINE = 500
 LONGEST_SITE_NAME = 5
-"""Words of a title's last part that is taken for the site's name where the page does not tell it."""
+"""Words in the last part of a title that counts as the site name if the page does not provide one."""
 LONGEST_SUFFIX = 4
 """The `.com` of a name."""
 SEPARATOR = re.compile(r"\s*[|｜丨¦«»•·✩_]+\s*|\s+[-–—:~/\\>]+\s+|\s+::\s+|\s*—\s*")
@@ -22,7 +22,7 @@ MARKS = re.compile(r"[\s¶#§]+$")
 
 
 def find_headline(tree: Tree, head: Head, site_name: str | None) -> str | None:
-    """None where the page has neither a title nor a heading."""
+    """Returns the headline; None if the page has neither a title nor a heading."""
     shared = collapse(head.meta("og:title", "twitter:title", "dc.title"), LONGEST_TITLE)
     titles = [title for title in (shared, head.title) if title]
     site = _normalize(site_name or "")
@@ -37,7 +37,8 @@ def find_headline(tree: Tree, head: Head, site_name: str | None) -> str | None:
 
 
 def _pick_heading(headings: list[str], titles: list[str], site: str) -> str | None:
-    """The longest one that is part of a title and does not name the site; one that a title begins with first."""
+    """Returns the longest heading that is part of a title and does not name the site; preferably the start of a
+    title."""
     best: str | None = None
     best_rank = (False, 0)
     for heading in headings:
@@ -51,7 +52,8 @@ def _pick_heading(headings: list[str], titles: list[str], site: str) -> str | No
 
 
 def _is_part(words: str, titles: list[str], site: str) -> bool:
-    """Not where it is what follows the headline in a title, `How to boil water | Acme`, or stands beside it."""
+    """Whether a heading is part of a title; not if it follows the headline in it, as in `How to boil water | Acme`, or
+    appears beside it."""
     holding = [title for title in titles if _has_words(title, words)]
     if not holding:
         return False
@@ -63,12 +65,12 @@ def _is_part(words: str, titles: list[str], site: str) -> bool:
 
 
 def _has_words(title: str, words: str) -> bool:
-    """Whole ones, except where nothing stands between words."""
+    """Whether the title contains the words, as whole words except in scripts without spaces."""
     return f" {words} " in f" {title} " or (not words.isascii() and " " not in words and words in title)
 
 
 def _without_site(title: str, site: str, *, is_guessing: bool) -> str | None:
-    """None where nothing else would be left."""
+    """Removes the site name from a title; None if nothing else remains."""
     start, end = 0, len(title)
     separators = list(SEPARATOR.finditer(title))
     while separators and _names_site(_normalize(title[separators[-1].end() : end]), site):
@@ -84,7 +86,7 @@ def _without_site(title: str, site: str, *, is_guessing: bool) -> str | None:
 
 
 def _names_site(words: str, site: str) -> bool:
-    """`Acme`, `acme.com` and `Acme Tools` for a site called `Acme Tools - everything you need`."""
+    """Whether the words name the site: `Acme`, `acme.com` and `Acme Tools` for `Acme Tools - everything you need`."""
     squeezed, name = words.replace(" ", ""), site.replace(" ", "")
     if not squeezed or not name:
         return False
@@ -93,5 +95,5 @@ def _names_site(words: str, site: str) -> bool:
 
 
 def _normalize(text: str) -> str:
-    """Its words alone, in small letters."""
+    """Returns only the words, in lower case."""
     return " ".join(WORD.findall(text.casefold()))

@@ -1,7 +1,7 @@
-"""Every image a page shows, as it wrote it: what it names for others first, then the body in order. Resolves nothing.
+"""Finds every image of a page as written: those named in metadata first, then the body in order. Resolves no URLs.
 
-Of several sizes of one image the largest is taken. Tracking pixels, icons, and what is in the page itself (`data:`) are
-left out. Attributes are read column by column, and patterns only asked where a word of theirs is there at all.
+Of several sizes of one image, the largest is taken. Tracking pixels, icons and inline images (`data:`) are skipped.
+Attributes are read column by column, and patterns run only if one of their words occurs.
 """
 
 import re
@@ -16,7 +16,7 @@ from forager.parsing.tree_types import Picture, Tree
 
 MOST_IMAGES = 100
 MOST_NODES = 500
-"""Looked at; a page of nothing but spacers ends here."""
+"""Elements checked; limits pages that consist of spacers."""
 LONGEST_ALT = 512
 LONGEST_SRCSET = 16_000
 LONGEST_STYLE = 2000
@@ -48,14 +48,14 @@ SUBJECTS = (
 ADDRESSES = ("url", "contenturl", "thumbnailurl")
 
 SMALLEST = 3
-"""Declared so small, it counts visits."""
+"""Images declared at most this small are tracking pixels."""
 ICON_PIXELS = 32
 THUMBNAIL_PIXELS = 160
 NOISE = frozenset({"favicon", "sprite", "sprites", "spacer", "icon", "icons"})
 FIRST_NOISE = frozenset(
     {"blank", "transparent", "pixel", "1x1", "clear", "tracking", "beacon", "loading", "placeholder"}
 )
-"""Words in the last part of the path; those that count only as the first."""
+"""Words in the last path segment; words that count only at its start."""
 SMALL = ("thumb", "avatar")
 SMALL_WORDS = ("small", "tiny", "mini")
 SMALL_WORD = re.compile(r"[/_.-](?:small|tiny|mini)(?=[/_.?-])")
@@ -63,7 +63,7 @@ SUSPECT = (
     *("icon", "sprite", "spacer", "blank", "transparent", "pixel", "1x1", "clear", "tracking", "beacon", "loading"),
     *("placeholder", "thumb", "avatar", "small", "tiny", "mini"),
 )
-"""One of them is in whatever is noise or small."""
+"""Every noise or small-image pattern contains one of these."""
 NO_PICTURE = ("logo", ".svg", "avatar", "banner", "header", "badge", "placeholder")
 PIXELS = re.compile(r"[ \t\n\r\f\v]*([0-9]{1,5})(?:\.[0-9]*)?[ \t\n\r\f\v]*(?:px)?[ \t\n\r\f\v]*\Z")
 GAPS = re.compile(r"[ \t\n\r\f\v]+")
@@ -73,8 +73,8 @@ BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*['\"]?([^
 
 
 def find_images(tree: Tree, head: Head, data: StructuredData, *, has_styles: bool = True) -> list[FoundImage]:
-    """Those of the head, or where it names none of the structured data, then of the body. `has_styles`: whether the
-    page holds `url(` at all."""
+    """Returns the images of the head, or of the structured data if the head has none, then those of the body.
+    `has_styles`: whether the page contains `url(`."""
     found = _named(head, data)
     has_primary = bool(found)
     shown: list[tuple[int, FoundImage]] = []
@@ -94,7 +94,7 @@ def find_images(tree: Tree, head: Head, data: StructuredData, *, has_styles: boo
 
 
 def _first_of(tree: Tree, shown: list[tuple[int, FoundImage]]) -> FoundImage | None:
-    """The first that is not small and no logo; better one of the article than one above it."""
+    """Returns the first image that is neither small nor a logo; prefers one in the article to one above it."""
     large = [(number, image) for number, image in shown if image.image_type == "gallery"]
     articles = tree.tags("article", "main")[:1] if len(large) > 1 else []
     inside = [image for number, image in large for article in articles if article < number < tree.end(article)]
@@ -109,10 +109,10 @@ def _first_of(tree: Tree, shown: list[tuple[int, FoundImage]]) -> FoundImage | N
 
 
 def _named(head: Head, data: StructuredData) -> dict[str, FoundImage]:
-    """The first is what the page itself calls its picture.
+    """Returns images named in metadata; the first is the page's main image.
 
-    Of what stands for the page (a recipe, a product) it is rather the one picture that the item has than the cut-out
-    made for social networks, unless all of these are given the same.
+    If an item stands for the page (a recipe, a product) and has exactly one image, that image is preferred to the crop
+    made for social networks, unless OpenGraph and Twitter name the same one.
     """
     graph, twitter = _contents(head, OPEN_GRAPH), _contents(head, TWITTER)
     named = [("og", src) for src in graph]
@@ -148,7 +148,7 @@ def _linked(head: Head) -> Iterator[str]:
 
 
 def _in_data(items: list[Item], subjects: tuple[tuple[str, ...], ...]) -> list[str]:
-    """Those of the first thing that has any: what the page is about, articles, then the page as a whole."""
+    """Returns images of the first item that has any: the page's subject, articles, then the page as a whole."""
     for kinds in subjects:
         for item in items:
             if _is_one_of(item.types, kinds) and (sources := _images_of(item)):
@@ -178,7 +178,7 @@ def _address(value: Value) -> str:
 
 
 def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]]:
-    """In the order of the page, backgrounds last."""
+    """Yields images in document order, backgrounds last."""
     styled: list[tuple[int, str]] = []
     new_tuple = tuple.__new__
     pictures = tree.pictures(SETS, LAZY, SUSPECT, clean_href, MOST_NODES, has_styles)
@@ -196,7 +196,7 @@ def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]
             if width <= SMALLEST or height <= SMALLEST or (width <= ICON_PIXELS and height <= ICON_PIXELS):
                 continue
             kind = "thumbnail" if width <= THUMBNAIL_PIXELS and height <= THUMBNAIL_PIXELS else "gallery"
-        # By the class itself: half of the time that the constructor of a named tuple takes.
+        # `tuple.__new__` takes half the time of a named tuple's constructor.
         yield number, new_tuple(FoundImage, (src, how, kind, _words(alt) if alt else "", width, height))
     for number, style in styled[:MOST_NODES]:
         match = BACKGROUND.search(style[:LONGEST_STYLE])
@@ -206,14 +206,14 @@ def _in_body(tree: Tree, *, has_styles: bool) -> Iterator[tuple[int, FoundImage]
 
 
 def is_icon_or_pixel(src: str) -> bool:
-    """By the name of the file: a favicon, a tracking pixel."""
+    """Whether the file name is that of a favicon or a tracking pixel."""
     name = src.partition("?")[0].rpartition("/")[2].lower()
     words = name.replace("_", "-").replace(".", "-").split("-")
     return words[0] in FIRST_NOISE or not NOISE.isdisjoint(words)
 
 
 def is_small(src: str) -> bool:
-    """By its address. The pattern is slow, so it is only asked where one of its words is there."""
+    """Whether the URL indicates a small image. The pattern is slow, so it runs only if one of its words occurs."""
     src = src.lower()
     if any(word in src for word in SMALL):
         return True
@@ -226,7 +226,7 @@ def is_small(src: str) -> bool:
 def images_in_python(
     tree: Tree, sets: tuple[str, ...], lazy: tuple[str, ...], words: tuple[str, ...], most: int, *, with_styles: bool
 ) -> list[Picture]:
-    """What `c/pictures.h` does, where nothing was compiled."""
+    """Python version of `c/pictures.h`."""
     found: list[Picture] = []
     for number in tree.tags("img")[:most]:
         how, src = _select_source(tree, number, sets, lazy)
@@ -247,7 +247,7 @@ def images_in_python(
 
 
 def _select_source(tree: Tree, number: int, sets: tuple[str, ...], lazy: tuple[str, ...]) -> tuple[str, str]:
-    """Of all the page offers for one picture: the widest, and of equals what it names first."""
+    """Returns the widest source of an image; among equals, the first."""
     best, most = ("img", tree.get(number, "src") or ""), 0.0
     for name in lazy:
         if (value := tree.get(number, name)) and clean_href(value):
@@ -263,7 +263,7 @@ def _select_source(tree: Tree, number: int, sets: tuple[str, ...], lazy: tuple[s
 
 
 def _sources(tree: Tree, number: int, names: tuple[str, ...]) -> list[str]:
-    """The sets of the `source`s before it, where it is in a `picture`."""
+    """Returns the srcsets of the `source` elements before an image in a `picture`."""
     parent = tree.parent(number)
     if parent < 0 or tree.tag(parent) != "picture":
         return []
@@ -274,7 +274,7 @@ def _sources(tree: Tree, number: int, names: tuple[str, ...]) -> list[str]:
 
 
 def select_srcset(srcset: str) -> tuple[float, str] | None:
-    """The largest candidate of a `srcset`, with its width or density; 1 where it says neither."""
+    """Returns the largest candidate of a `srcset`, with its width or density; 1 if it gives neither."""
     best: tuple[float, str] | None = None
     url, size = "", 1.0
     for token in [*filter(None, GAPS.split(srcset[:LONGEST_SRCSET])), ","]:
@@ -294,7 +294,7 @@ def select_srcset(srcset: str) -> tuple[float, str] | None:
 
 
 def _size(word: str) -> float:
-    """`640w` or `2x`."""
+    """Parses `640w` or `2x`."""
     return float(word[:-1]) if len(word) < LONGEST_SIZE and SIZE.match(word) else 1.0
 
 
@@ -308,7 +308,7 @@ def _parse_size(text: str | None) -> int | None:
 
 
 def _words(text: str) -> str:
-    """On one line. Most are, which a look tells."""
+    """Returns the text on one line. Most texts already are, which a quick check detects."""
     if len(text) <= LONGEST_ALT and text.isprintable() and "  " not in text and text[0] != " " and text[-1] != " ":
         return text
     return " ".join(text[: 4 * LONGEST_ALT].split())[:LONGEST_ALT]

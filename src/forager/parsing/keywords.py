@@ -1,5 +1,5 @@
-"""What of a page becomes searchable, and which PostgreSQL text-search configuration stems its language: those every
-server since 15 ships, else `simple`."""
+"""Builds the searchable keywords of a page, and selects the PostgreSQL text-search configuration for its language: one
+that every server since 15 ships, else `simple`."""
 
 from forager.parsing.models import Keywords, Reading
 from forager.parsing.words import to_words
@@ -39,12 +39,12 @@ CONFIGS = {
 
 
 def search_config(language: str | None) -> str:
-    """For a BCP-47 tag such as `pt-BR`."""
+    """Returns the configuration for a BCP-47 tag such as `pt-BR`."""
     return CONFIGS.get(language.partition("-")[0].lower(), "simple") if language else "simple"
 
 
 def keywords_of(reading: Reading) -> Keywords | None:
-    """By weight; None for a page that asks not to be indexed."""
+    """Returns the keywords by weight; None for a page that declares noindex."""
     if reading.is_noindex:
         return None
     return Keywords(

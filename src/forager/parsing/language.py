@@ -1,10 +1,10 @@
-"""Which language a page is in: what it declares, checked against a short sample of its main text.
+"""Determines the language of a page: the declared one, checked against a short sample of the main text.
 
-Declared and found agree → the declared tag, which knows the region too. They disagree → the one found, if sure; less
-sure is enough where the text is in another script than the declared language is written in. Chinese and Serbian are
-written in two scripts each, which the tag then names: `zh-Hans`, `sr-Latn`.
-The model costs 70 µs, so it is asked last. A declaration that the commonest words of the text confirm needs no
-other witness; some scripts belong to one language; a host that proved true many times in a row is spot-checked.
+If declared and detected language agree, the declared tag is used, because it includes the region. If they disagree, the
+detected one is used if it is certain; less certainty is enough if the text is in another script than the declared
+language. Chinese and Serbian have two scripts each, which the tag then names: `zh-Hans`, `sr-Latn`. The model costs 70
+µs, so it runs last. A declaration that the commonest words of the text confirm needs no other check; some scripts
+belong to one language; a host whose declarations were right many times in a row is only spot-checked.
 """
 
 import re
@@ -17,24 +17,25 @@ from forager.parsing.language_words import COMMON, FREQUENT
 
 LONGEST_TAG = 35
 SAMPLE_BYTES = 150
-"""The detector pays per byte. Of 19 languages tried, all were found from 60 letters, or 20 of three bytes each."""
+"""The detector's cost is per byte. All of 19 languages tried were detected from 60 letters, or 20 of three bytes
+each."""
 SAMPLE_BYTES_WIDE = 240
-"""Of scripts with three bytes for a letter, and signs for vowels that are none."""
+"""For scripts with three bytes per letter, and vowel signs that are not letters."""
 PROSE_CHARS = 8000
-"""The main text has shown its prose by then."""
+"""By this length, the main text has reached its prose."""
 SHORT = 40
-"""Letters. Fewer are a label rather than a sentence: they tell the language of a page where nothing else does, and do
-not overrule a declaration in the same script."""
+"""Letters. A shorter text is a label rather than a sentence: it determines the language only if there is no other
+source, and does not override a declaration in the same script."""
 FEWEST_LETTERS = 15
 FEWEST_LETTERS_DENSE = 5
-"""Of scripts that write a syllable or a word with one sign, or vowels with signs that are no letters."""
+"""For scripts that write a syllable or a word with one sign, or vowels with signs that are not letters."""
 SURE = 0.9
 LIKELY = 0.5
 LIKELY_IF_SHORT = 0.15
 WORDS_CHARS = 320
 FEWEST_FREQUENT = 4
 FREQUENT_SHARE = 10
-"""One word in so many at least, of prose: in English it is one in three."""
+"""At least one word in this many, in prose: in English it is one in three."""
 
 TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 KANA = re.compile(r"[\u3040-\u30ff]")
@@ -45,7 +46,8 @@ LANGUAGE_OF_BLOCK = {
     0x06: "el", 0x07: "el", 0x14: "pa", 0x15: "gu", 0x16: "or", 0x17: "ta", 0x18: "te", 0x19: "kn", 0x1A: "ml",
     0x1B: "si", 0x1C: "th", 0x1D: "lo", 0x20: "my", 0x2F: "km", **dict.fromkeys(range(0x158, 0x1B0), "ko"),
 }  # fmt: skip
-"""By 128 code points. Other scripts are shared by languages (Cyrillic, Arabic), or their blocks by scripts."""
+"""By blocks of 128 code points. Other scripts are shared by languages (Cyrillic, Arabic), or their blocks by
+scripts."""
 OTHER_SCRIPT = re.compile(r"[\u0370-\u1eff\u3040-\ud7af]")
 IN_OTHER_SCRIPTS = frozenset(
     [
@@ -56,11 +58,11 @@ IN_OTHER_SCRIPTS = frozenset(
 )  # fmt: skip
 """Languages that are not written in Latin letters, or not only."""
 CYRILLIC = re.compile(r"[\u0400-\u04ff]")
-# The commonest characters that are written in one way only, either side in the same order.
+# The commonest characters that exist in only one of the two scripts, both strings in the same order.
 SIMPLIFIED = frozenset("这来时会说们为个国对开过还后发话让长问间没见现经无动种实头学关点机东车门样气电从儿书马给语")
 TRADITIONAL = frozenset("這來時會說們為個國對開過還後發話讓長問間沒見現經無動種實頭學關點機東車門樣氣電從兒書馬給語")
 NO_LANGUAGE = frozenset({"und", "mul", "zxx", "mis"})
-# Variants the detector tells apart but pages and search do not, and codes that were renamed.
+# Variants that the detector distinguishes but pages and search do not, and renamed codes.
 SAME = {
     "arz": "ar",
     "ary": "ar",
@@ -78,24 +80,25 @@ SAME = {
     "prs": "fa",
 }
 TWO_SCRIPTS = frozenset({"zh", "sr"})
-# Too close to be told apart by a sentence: here the page knows better.
+# Too similar to distinguish by a sentence: the declaration is used.
 CLOSE = ({"no", "nb", "nn", "da"}, {"hr", "sr", "bs", "sh", "cnr", "sl"}, {"id", "ms"}, {"gl", "pt"}, {"cs", "sk"})
 
 
 class LanguageMemory:
-    """How often in a row the declarations of a host proved true. One per worker; forgets all when full."""
+    """Counts consecutive correct declarations per host. One per worker; clears itself when full."""
 
     TRUSTED_AFTER = 8
     CHECKED_EACH = 16
-    """Pages at first; of a host that was right on hundreds, four times as many: to look costs as much as all else of a
-    page, and who is wrong on one page in ten is found out before that, as a rule."""
+    """Interval of checked pages at first; four times as long for a host that was right on hundreds: a check costs as
+    much as the rest of the page, and a host that is wrong on one page in ten is usually detected before that."""
     MOST_KEYS = 20_000
 
     def __init__(self) -> None:
         self._agreed: dict[tuple[str, str], int] = {}
 
     def trusts(self, host: str, declared: str) -> bool:
-        """Counts the question, so that now and then a page is looked at in spite of all trust."""
+        """Whether to skip the check. Counts the call, so that even for a trusted host a page is checked now and
+        then."""
         seen = self._agreed.get((host, declared), 0)
         if seen < self.TRUSTED_AFTER:
             return False
@@ -114,7 +117,7 @@ class LanguageMemory:
 def detect_language(
     declared: str | None, text: str, host: str = "", memory: LanguageMemory | None = None
 ) -> str | None:
-    """`text` is the main text, one run per line."""
+    """Returns the language tag of a page. `text` is the main text, one run per line."""
     if declared and memory and memory.trusts(host, declared):
         return declared
     run = select_run(text)
@@ -141,7 +144,7 @@ def detect_language(
 
 
 def _is_confirmed(declared: str, run: str) -> bool:
-    """By words that are common in the declared language and in no other: 10 µs."""
+    """Whether words that are common only in the declared language confirm it; takes 10 µs."""
     frequent = FREQUENT.get(declared.partition("-")[0])
     if frequent is None:
         return False
@@ -151,12 +154,12 @@ def _is_confirmed(declared: str, run: str) -> bool:
 
 
 def is_in_other_script(declared: str, sample: str) -> bool:
-    """Whether a language of Latin letters was declared for a text that has hardly any."""
+    """Whether a language with Latin letters is declared for a text that has hardly any."""
     return declared.partition("-")[0] not in IN_OTHER_SCRIPTS and len(OTHER_SCRIPT.findall(sample)) * 2 > len(sample)
 
 
 def name_script(language: str, text: str) -> str:
-    """`zh` and `sr` with the script they are written in; other languages as they are."""
+    """Returns `zh` and `sr` with their script; other languages unchanged."""
     if language == "zh":
         letters = text[:PROSE_CHARS]
         simplified, traditional = (sum(map(letters.count, kind)) for kind in (SIMPLIFIED, TRADITIONAL))
@@ -173,7 +176,7 @@ def _is_compatible(declared: str, detected: str) -> bool:
 
 
 def get_declared(*candidates: str | None) -> str | None:
-    """The first well-formed tag, in the spelling BCP-47 recommends; `en_US` is understood."""
+    """Returns the first well-formed tag in the spelling BCP-47 recommends; accepts `en_US`."""
     for candidate in candidates:
         if candidate and (tag := normalize_tag(candidate)):
             return tag
@@ -196,7 +199,7 @@ def _format_subtag(subtag: str) -> str:
 
 
 def select_run(text: str) -> str:
-    """The longest run of text, which is prose and not navigation; all of it where no run is long."""
+    """Returns the longest run of text, which is prose and not navigation; the whole text if no run is long."""
     longest = max(text[:PROSE_CHARS].split("\n"), key=len, default="")
     return longest.strip() if len(longest) >= SHORT else " ".join(text[:2000].split())
 
@@ -211,13 +214,13 @@ def select_sample(text: str) -> str:
 
 
 def detect(sample: str) -> tuple[str | None, float]:
-    """A language code and how sure it is, 0 to 1; nothing for a sample too short to tell."""
+    """Returns a language code and its probability, 0 to 1; None for a sample that is too short."""
     language, sureness, _ = _detect(sample)
     return language, sureness
 
 
 def _detect(sample: str) -> tuple[str | None, float, bool]:
-    """With whether it is short."""
+    """Like `detect`, and also returns whether the sample is short."""
     letters = sum(map(str.isalpha, sample))
     is_dense = not sample.isascii() and (DENSE.search(sample) or WIDE.search(sample)) is not None
     if letters < (FEWEST_LETTERS_DENSE if is_dense else FEWEST_LETTERS):
@@ -225,14 +228,15 @@ def _detect(sample: str) -> tuple[str | None, float, bool]:
     is_short = letters < (FEWEST_LETTERS if is_dense else SHORT)
     if language := None if sample.isascii() else _language_of_script(sample, letters):
         return language, 1.0, is_short
-    # In a few words every dialect resembles one of the languages that most pages are in.
+    # In a few words, every minor language resembles one of the languages of most pages.
     code, sureness = load_detector().classify(sample, COMMON if is_short else None)
     code = SAME.get(code, code)
     return (None, 0.0, is_short) if code in NO_LANGUAGE else (code, sureness, is_short)
 
 
 def _language_of_script(sample: str, letters: int) -> str | None:
-    """Of scripts in which one language is written, or nearly so; None where most letters are in others."""
+    """Returns the language of a script used by one language, or nearly so; None if most letters are in other
+    scripts."""
     kana, han = len(KANA.findall(sample)), len(HAN.findall(sample))
     if (kana + han) * 2 > letters:
         return "ja" if kana * 10 > han else "zh"
@@ -244,5 +248,5 @@ def _language_of_script(sample: str, letters: int) -> str | None:
 
 @cache
 def load_detector() -> LanguageModel:
-    """`warm_up` calls it before the first page comes."""
+    """Loads the model. `preload` calls it before the first page."""
     return language_model.load()

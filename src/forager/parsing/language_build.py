@@ -1,11 +1,13 @@
-"""Makes the small table of `language_model` from the model that py3langid comes with: 68 MB become 7.
+"""Builds the small table of `language_model` from the model that py3langid ships: 68 MB become 7.
 
-Run as `python -m forager.parsing.language_build`, it writes the table to its standard output. It is a process of its
-own, 0.8 s of processor time and 250 MB, so that numpy and the large model never are in a process that reads pages.
+Run as `python -m forager.parsing.language_build`, it writes the table to standard output. It runs as a separate
+process, with 0.8 s of CPU time and 250 MB, so that numpy and the large model are never loaded in a process that parses
+pages.
 
-py3langid walks an automaton with 256 columns, one for each byte. It is one of Aho and Corasick, so the tree of the byte
-n-grams says the same: the children of a state, and its fallback where it has no such child. Weights are those of naive
-Bayes. Three of four are what a language gives to an n-gram that its texts never had, so only the others are kept.
+py3langid uses an automaton with 256 columns, one per byte. It is an Aho-Corasick automaton, so a tree of the byte
+n-grams is equivalent: the children of a state, and its fallback where it has no such child. Weights are naive Bayes
+weights. Three of four are a language's weight for an n-gram that never occurs in its texts, so only the others are
+stored.
 """
 
 import os
@@ -22,15 +24,15 @@ if TYPE_CHECKING:
 
 
 class Tree(NamedTuple):
-    """Its states level by level, so that the children of one lie side by side, in the order of their bytes."""
+    """States level by level, so that the children of a state are adjacent, sorted by byte."""
 
     states: "Numbers"
-    """By their numbers in the automaton."""
+    """State numbers in the automaton."""
     letters: "Numbers"
     fallbacks: "Numbers"
-    """The state of the longest ending, by its number in this tree: always smaller than that of the state itself."""
+    """The state of the longest suffix, by its number in this tree: always smaller than the state's own number."""
     first_children: "Numbers"
-    """One more than there are states: the children of a state end where those of the next begin."""
+    """One more entry than there are states: the children of a state end where those of the next begin."""
 
 
 def build() -> bytes:
@@ -60,7 +62,8 @@ def build() -> bytes:
 
 
 def _find_tree(rows: "Numbers", row_of: "Numbers") -> Tree:
-    """A move to a state that no shorter way leads to is one of the tree's; all others follow from the fallbacks."""
+    """Builds the tree. A transition to a state that no shorter path reaches belongs to the tree; all others follow from
+    the fallbacks."""
     import numpy as np
 
     number_of = np.full(len(row_of), -1)
@@ -89,7 +92,7 @@ def _find_tree(rows: "Numbers", row_of: "Numbers") -> Tree:
 
 
 def _own_features(tree: Tree, features: "Numbers") -> "Numbers":
-    """By state; -1 for one that has none, or has that of its fallback."""
+    """Returns the feature of each state; -1 for a state without one, or with the same one as its fallback."""
     import numpy as np
 
     by_state = features[tree.states]
@@ -100,7 +103,7 @@ def _own_features(tree: Tree, features: "Numbers") -> "Numbers":
 
 
 def _mode_weights(weights: "Numbers") -> "Numbers":
-    """Of each language the weight that most n-grams have: those which its texts never had."""
+    """Returns each language's most common weight: that of n-grams that never occur in its texts."""
     import numpy as np
 
     bits = weights.view(np.uint16)
@@ -108,7 +111,7 @@ def _mode_weights(weights: "Numbers") -> "Numbers":
 
 
 def _pack_weights(weights: "Numbers", floors: "Numbers", own: "Numbers") -> "tuple[Numbers, Numbers, Numbers]":
-    """Where the pairs of each state begin, the pairs, and what each level adds to a floor."""
+    """Returns the start of each state's pairs, the pairs, and the amount that each level adds to a floor."""
     import numpy as np
 
     above = weights.astype(np.float32) - floors.astype(np.float32)
@@ -116,7 +119,7 @@ def _pack_weights(weights: "Numbers", floors: "Numbers", own: "Numbers") -> "tup
     zero = int(np.ceil(-above.min() / step))
     found = own[own >= 0]
     is_kept = above[found] != 0
-    is_kept[~is_kept.any(axis=1), 0] = True  # an n-gram without a pair would not count as one
+    is_kept[~is_kept.any(axis=1), 0] = True  # an n-gram without a pair would not be counted
     counts = np.zeros(len(own), dtype=np.int64)
     counts[own >= 0] = is_kept.sum(axis=1)
     features, languages = np.nonzero(is_kept)

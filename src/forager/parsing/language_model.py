@@ -1,8 +1,8 @@
-"""The language detector's model: a table of 7 MB in the user's cache folder, mapped by all processes that read.
+"""The language detector's model: a 7 MB table in the user's cache folder, memory-mapped by all parser processes.
 
-`language_build` makes it from the model of py3langid, once for each user; where nothing can be kept, each worker makes
-it for itself. It is a tree of byte n-grams. At each byte of a text the longest n-gram that ends there counts; it has a
-weight for each language, and the sums of these, as probabilities, say how likely each language is.
+`language_build` builds it from the model of py3langid, once per user; if it cannot be stored, each worker builds its
+own. It is a tree of byte n-grams. At each byte of a text, the longest n-gram that ends there counts; it has a weight
+for each language, and the sums of the weights give the probability of each language.
 """
 
 import mmap
@@ -24,27 +24,27 @@ from forager.interpreter import python_module
 from forager.parsing import compiled
 
 MAGIC = b"forager1"
-"""To be changed with the layout, so that no process maps a table of another one."""
+"""Must change with the layout, so that no process maps a table of another layout."""
 HEADER = "8s4I"
 """Magic, numbers of states, pairs and languages, bytes of their names. The parts of `Table` follow."""
 LEVELS = 256
-"""Of a weight, as a byte: probabilities differ from those of py3langid by less than 0.01."""
+"""Levels of a weight stored as a byte: probabilities differ from those of py3langid by less than 0.01."""
 
 
 class Table(NamedTuple):
-    """In the byte order of the machine."""
+    """The parts of the table, in the byte order of the machine."""
 
     states: "memoryview[int]"
-    """Three numbers of 32 bits each: first child, fallback, first pair; and those of a last one, where children and
-    pairs end. States are in the order of their depths, so that the children of each lie side by side, in the order of
-    their letters. The first is no n-gram; the fallback of another is its longest ending that is a state."""
+    """Three 32-bit numbers per state: first child, fallback, first pair; a final entry marks the end of children and
+    pairs. States are sorted by depth, so that the children of each are adjacent, sorted by letter. The first state is
+    the empty n-gram; the fallback of any other is its longest suffix that is a state."""
     levels: "memoryview[float]"
-    """What a pair adds to the floor of its language, by its level."""
+    """The amount a pair adds to the floor of its language, by level."""
     floors: "memoryview[float]"
     """The weight of an n-gram that has no pair with the language."""
     priors: "memoryview[float]"
     pairs: "memoryview[int]"
-    """Of 16 bits: the language, and below it the level. A state without pairs counts as its fallback does."""
+    """16 bits: the language, and in the lower bits the level. A state without pairs counts as its fallback."""
     letters: "memoryview[int]"
     """The last byte of each state."""
     names: "memoryview[int]"
@@ -52,7 +52,7 @@ class Table(NamedTuple):
 
 class LanguageModel:
     def __init__(self, table: bytes | mmap.mmap) -> None:
-        """Raises ValueError for what is no table, or not all of it."""
+        """Raises ValueError for an invalid or incomplete table."""
         self._bytes = table
         self._table = _split(memoryview(table))
         self._names = bytes(self._table.names).decode().split("\n")
@@ -62,21 +62,21 @@ class LanguageModel:
         self._repeated = [
             (self._columns[name], column) for column, name in enumerate(self._names) if self._columns[name] != column
         ]
-        """Of a language that has a column for each of its scripts: the second counts for the first."""
+        """For a language with one column per script: the second column counts for the first."""
 
     @property
     def is_mapped(self) -> bool:
         return isinstance(self._bytes, mmap.mmap)
 
     def classify(self, text: str, among: frozenset[str] | None = None) -> tuple[str, float]:
-        """The likeliest language, or the likeliest of some, and how likely it is."""
+        """Returns the most probable language, optionally only among some, and its probability."""
         likely = self.probabilities(text)
         columns = sorted(self._columns[name] for name in self._columns.keys() & among) if among else range(len(likely))
         best = max(columns, key=likely.__getitem__)
         return self._names[best], likely[best]
 
     def probabilities(self, text: str) -> list[float]:
-        """By column. A text of capital letters is read as one of small ones."""
+        """Returns the probability per column. Text in capitals is converted to lower case."""
         text = unicodedata.normalize("NFC", text.lower() if text.isupper() else text)
         letters = text.encode(errors="surrogatepass")
         if compiled.native is None:
@@ -89,8 +89,8 @@ class LanguageModel:
         return likely
 
     def _probabilities_in_python(self, letters: bytes) -> list[float]:
-        """Logarithms of counts are weighed, and their sums divided by the root of the length: else a long text is as
-        good as sure of every language."""
+        """Uses logarithms of counts, and divides their sums by the square root of the length: otherwise a long text
+        would give near certainty for any language."""
         states, levels, floors, priors, pairs, _, _ = self._table
         starts = states[2::3]
         counts = Counter(self._find_ngrams(letters))
@@ -108,7 +108,7 @@ class LanguageModel:
         return [share / total for share in shares]
 
     def _find_ngrams(self, letters: bytes) -> Iterator[int]:
-        """The state of the longest n-gram that ends at each byte, where there is one."""
+        """Yields the state of the longest n-gram that ends at each byte, if there is one."""
         children, fallbacks, starts = (self._table.states[field::3] for field in range(3))
         letter_of = self._table.letters
         state = 0
@@ -130,8 +130,8 @@ class LanguageModel:
 
 
 def load() -> LanguageModel:
-    """Takes a second where no process of this user did it before."""
-    with suppress(OSError, ValueError, RuntimeError):  # not there, not whole, no home
+    """Loads the model; takes a second for the first process of a user."""
+    with suppress(OSError, ValueError, RuntimeError):  # missing, incomplete, or no home folder
         return _map(_path())
     table = _build()
     with suppress(OSError, ValueError, RuntimeError):
@@ -141,7 +141,7 @@ def load() -> LanguageModel:
 
 
 def cache_folder() -> Path:
-    """What may be lost: XDG on Linux, Caches on macOS, /var/cache for root."""
+    """Returns the folder for disposable files: XDG on Linux, Caches on macOS, /var/cache for root."""
     if cache := os.environ.get("XDG_CACHE_HOME"):
         return Path(cache) / "forager"
     if sys.platform == "darwin":
@@ -159,7 +159,7 @@ def _map(path: Path) -> LanguageModel:
 
 
 def _build() -> bytes:
-    """By another process, so that numpy and the large model are not in this one."""
+    """Builds the table in another process, so that numpy and the large model are not loaded in this one."""
     import subprocess
 
     command = python_module("forager.parsing.language_build")
@@ -167,7 +167,7 @@ def _build() -> bytes:
 
 
 def _save(table: bytes, path: Path) -> None:
-    """Under another name first. Of two that do it at the same time, either table is whole, and they are the same."""
+    """Writes to a temporary name first. If two processes save at the same time, both tables are complete and equal."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.{os.urandom(4).hex()}.part")
     try:

@@ -1,8 +1,9 @@
 # ruff: noqa: E501
-"""The commonest words by language: what a declared language is checked by before the model is asked.
+"""The commonest words by language, used to check a declared language before the model runs.
 
-A word is in one list only, so that hits speak for one language; words that neighbours share (`de`, `que`, `in`) are in
-none. Where two are too close to be told apart by words (Norwegian and Danish), the declaration is believed anyway.
+Each word is in one list only, so that a match indicates one language; words that related languages share (`de`, `que`,
+`in`) are in none. If two languages are too similar to distinguish by words (Norwegian and Danish), the declaration is
+used anyway.
 """
 
 COMMON = frozenset(
@@ -12,7 +13,7 @@ COMMON = frozenset(
         "sl", "sq", "sr", "sv", "ta", "th", "tr", "uk", "ur", "vi", "zh",
     ]
 )  # fmt: skip
-"""Languages that most pages are in."""
+"""The languages of most pages."""
 
 _LISTS = {
     "en": "the to of is and that was with this from are by you it be or which your have not his they at has we will can "
@@ -45,7 +46,7 @@ _LISTS = {
 
 
 def _drop_shared_words(lists: dict[str, str]) -> dict[str, frozenset[str]]:
-    """Words of more than one list are dropped: they confirm nothing."""
+    """Removes words that occur in more than one list: they confirm nothing."""
     words = {language: frozenset(text.split()) for language, text in lists.items()}
     return {
         language: own.difference(*(others for name, others in words.items() if name != language))

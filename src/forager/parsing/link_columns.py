@@ -1,6 +1,7 @@
-"""The links of a page, column by column, as they are found and as they are handed from process to process.
+"""The links of a page in columns, as they are found and as they are sent between processes.
 
-A page has sixty, and to make a record of each costs as much as to find its words: it is done where somebody looks.
+A page has sixty links, and creating a record for each costs as much as finding its words, so records are created on
+access.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,7 +44,7 @@ class LinkColumns(Sequence[FoundLink]):
         return self._make()[index]
 
     def __eq__(self, other: object) -> bool:
-        """With any sequence of the same links, as lists are compared in tests."""
+        """Compares with any sequence of the same links, as tests compare lists."""
         return isinstance(other, Sequence) and self._make() == list(other)
 
     __hash__ = None  # type: ignore[assignment]

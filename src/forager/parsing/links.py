@@ -1,4 +1,4 @@
-"""Every link a page has, as it wrote it, in the order of the document. Resolves nothing and judges nothing."""
+"""Finds every link of a page as written, in document order. Resolves and filters nothing."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,19 +16,19 @@ C0_AND_SPACE = "".join(map(chr, range(0x21)))
 TAB_OR_NEWLINE = re.compile(r"[\t\n\r]")
 LEADS_NOWHERE = ("#", "javascript:", "mailto:", "tel:", "data:", "sms:", "whatsapp:", "about:", "blob:")
 NAMED = {"a": "a", "area": "area", "iframe": "iframe", "frame": "iframe"}
-"""Elements that link, and what their links are called."""
+"""Elements that contain links, and the `rel` of their links."""
 REFRESH = re.compile(r"""\s*[\d.]+\s*[;,\s]\s*(?:url\s*=)?\s*(?:"([^"]*)"?|'([^']*)'?|(.*))""", re.IGNORECASE | re.S)
 PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
 LINK_RELS = ("canonical", "alternate", "next", "prev")
 
 
 def find_links(tree: Tree) -> LinkColumns:
-    """Those of the body: `a`, `area`, `iframe`, `frame`."""
+    """Returns the links of the body: `a`, `area`, `iframe`, `frame`."""
     return LinkColumns(*tree.links(clean_href, clean_anchor, LONGEST_ANCHOR, MOST_LINKS))
 
 
 def links_in_python(tree: Tree, longest: int, most: int) -> tuple[list[str], list[str], list[str]]:
-    """What `c/anchors.h` does, where nothing was compiled."""
+    """Python version of `c/anchors.h`."""
     hrefs: list[str] = []
     anchors: list[str] = []
     rels: list[str] = []
@@ -54,7 +54,7 @@ def clean_anchor(text: str) -> str:
 
 
 def clean_href(href: str) -> str:
-    """Trimmed as WHATWG does; empty when it leads to no other page."""
+    """Trims an href as WHATWG defines; empty when it leads to no other page."""
     if not href.isprintable():
         href = TAB_OR_NEWLINE.sub("", href)
     href = href.strip(C0_AND_SPACE)
@@ -64,7 +64,7 @@ def clean_href(href: str) -> str:
 
 
 def join_links(first: list[FoundLink], others: LinkColumns) -> LinkColumns:
-    """Those of the head before those of the body."""
+    """Returns the links of the head, then those of the body."""
     if not first:
         return others
     columns = zip(LinkColumns.of(first).columns, others.columns, strict=True)
@@ -72,7 +72,7 @@ def join_links(first: list[FoundLink], others: LinkColumns) -> LinkColumns:
 
 
 def find_head_links(links: Iterable[dict[str, str]], refreshes: Iterable[str]) -> Iterator[FoundLink]:
-    """Those of `<link>` and `<meta http-equiv=refresh>`. The anchor of an alternate is its hreflang."""
+    """Yields links of `<link>` and `<meta http-equiv=refresh>`. The anchor of an alternate is its hreflang."""
     for attributes in links:
         rels = (attributes.get("rel") or "").lower().split()
         kind = next((rel for rel in LINK_RELS if rel in rels), None)
@@ -89,6 +89,7 @@ def find_head_links(links: Iterable[dict[str, str]], refreshes: Iterable[str]) -
 
 
 def _is_page(attributes: dict[str, str]) -> bool:
-    """Feeds, oEmbed and JSON are alternates too, but no pages; a style sheet may call itself one."""
+    """Whether a `<link>` leads to a page. Feeds, oEmbed and JSON are alternates too, but not pages; so may be a style
+    sheet."""
     kind = (attributes.get("type") or "").partition(";")[0].strip().lower()
     return kind in PAGE_TYPES and "stylesheet" not in (attributes.get("rel") or "").lower()

@@ -1,7 +1,7 @@
-"""Is this page a login wall: a login form in place of what was asked for? Pure; decides nothing about the domain.
+"""Detects login walls: a login form in place of the requested content. Pure; decides nothing about the domain.
 
-A login form alone proves nothing: articles carry one in their header, and somebody links to every login page.
-What counts is that it came instead of something else, and that there is little beside it.
+A login form alone proves nothing: articles have one in their header, and every login page is linked somewhere. The
+criteria are that it replaced something else, and that there is little beside it.
 """
 
 import re
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from forager.parsing.tree_types import Tree
 
 FEW_WORDS, FEW_LINKS = 40, 15
-"""Up to here a page with a login form, found where it was asked for, is nothing but that form."""
+"""Up to these limits, a page with a login form at the requested URL consists of that form only."""
 SOME_WORDS, SOME_LINKS = 60, 15
-"""The same after a redirect. Little more: most sites redirect everybody, to https."""
+"""The limits after a redirect. Only slightly higher: most sites redirect every client, to https."""
 MORE_WORDS, MORE_LINKS = 150, 100
-"""The same if its title asks to log in."""
+"""The limits if the title asks to log in."""
 MANY_WORDS, MANY_LINKS = 180, 200
-"""From here on even what a login URL shows is worth reading."""
+"""From these limits on, even the content at a login URL is worth parsing."""
 
 UNSEEN = frozenset({"noscript", "template", "script", "svg"})
 UNSEEN_CLASSES = frozenset({"hidden", "d-none", "modal", "popup", "offcanvas", "dropdown-menu"})
-"""What the style sheets most sites use show only after a click."""
+"""Classes that common style sheets show only after a click."""
 UNSEEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 TITLE_PARTS = re.compile(r"\s+[-–—]+\s+|\s*[|｜·•:»«›‹]\s*")
 WITHOUT_SPACES = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 MOST_FIELDS = 20
 DEEPEST = 200
-"""No form needs more fields, or lies deeper; a page made to stall us has both."""
+"""No real form has more fields or is nested deeper; a page built to stall the parser has both."""
 LONGEST_TITLE = 200
 LONGEST_URL = 8192
 
@@ -48,9 +48,9 @@ def is_login_required(
     links: int,
     title: str | None,
 ) -> bool:
-    """Whether the page that came from `url` is a login form, or asks for one, in place of content.
+    """Whether the page fetched from `url` is a login form, or asks for a login, in place of content.
 
-    `words` are those of the main text, by `count_words`; the first 180 are enough to know.
+    `words` is the word count of the main text, by `count_words`; counting the first 180 is enough.
     """
     if status_code in {401, 407}:
         return True
@@ -70,7 +70,7 @@ def is_login_required(
 
 
 def redirects_to_login(from_url: str, to_url: str) -> bool:
-    """Whether a redirect sends us to log in, from a page that others may be free to see."""
+    """Whether a redirect leads to a login, from a page that may otherwise be public."""
     if is_login_url(from_url) or not is_login_url(to_url):
         return False
     target = _split(to_url)
@@ -80,7 +80,7 @@ def redirects_to_login(from_url: str, to_url: str) -> bool:
 
 
 def is_login_url(url: str) -> bool:
-    """Whether a URL is made for logging in. A word counts as a whole segment only: `/login`, not `/login-tips`."""
+    """Whether a URL is a login URL. A word counts only as a whole segment: `/login`, not `/login-tips`."""
     parts = _split(url)
     if parts is None:
         return False
@@ -89,7 +89,7 @@ def is_login_url(url: str) -> bool:
         return False
     if _is_login_host(parts) or words_of.LOGIN_PATH.search("/" + "/".join(segments)):
         return True
-    if "special:userlogin" in segments:  # on wikis all pages are below a word that is said of articles
+    if "special:userlogin" in segments:  # on wikis all pages are below a segment that otherwise marks articles
         return True
     if segments and segments[0] in words_of.GATE:
         return True
@@ -97,7 +97,8 @@ def is_login_url(url: str) -> bool:
 
 
 def has_password_form(tree: "Tree") -> bool:
-    """Whether the page shows a form that wants a password one already has: two fields in one form choose a new one."""
+    """Whether the page shows a form that asks for an existing password: two password fields in one form set a new
+    one."""
     inputs = tree.tags("input")
     kinds = tree.column(inputs, "type")
     asked = [number for number, kind in zip(inputs, kinds, strict=True) if kind and kind.strip().lower() == "password"]
@@ -113,18 +114,19 @@ def has_password_form(tree: "Tree") -> bool:
 
 
 def count_words(text: str) -> int:
-    """As a reader of any language would: where nothing is put between words, two letters are one."""
+    """Counts words in any language: in scripts without spaces, two letters count as one word."""
     return len(text.split()) + len(WITHOUT_SPACES.findall(text)) // 2
 
 
 def _is_login_redirect(url: str, was_redirected: bool) -> bool:
-    """A login page that was linked is a page; so is the one behind `/wishlist/add`, which says nothing of the rest."""
+    """Whether a redirect led to a login wall. A linked login page is a normal page; so is the one after
+    `/wishlist/add`, which says nothing about the rest of the site."""
     parts = _split(url)
     return was_redirected and parts is not None and not _is_private(_wanted(parts))
 
 
 def _wanted(parts: SplitResult) -> SplitResult | None:
-    """The page a login page will lead back to."""
+    """Returns the page to which a login page will return."""
     for key, value in _parameters(parts):
         if key.lower().replace("_", "-") in words_of.RETURN_KEYS:
             return _split(value)
@@ -136,7 +138,7 @@ def _says_login(title: str | None) -> bool:
 
 
 def _says_another(title: str | None) -> bool:
-    """Registering, a forgotten password, a protected article."""
+    """Whether the title names another purpose: registration, a forgotten password, a protected article."""
     return not _says_login(title) and any(words_of.NOT_LOGIN_TITLE.match(part) for part in _title_parts(title))
 
 
@@ -152,7 +154,8 @@ def _split(url: str) -> SplitResult | None:
 
 
 def _segments(path: str) -> Iterator[str]:
-    """In lower case, hyphens for underscores, without the extension of a page: `/Account/Sign_In.aspx`."""
+    """Yields path segments in lower case, hyphens for underscores, without a page's extension:
+    `/Account/Sign_In.aspx`."""
     for segment in unquote(path).lower().split("/"):
         stem, dot, extension = segment.rpartition(".")
         name = stem if dot and extension in words_of.PAGE_EXTENSIONS else segment
@@ -175,7 +178,8 @@ def _names_login(segments: list[str]) -> bool:
 
 
 def _is_login_parameter(key: str, value: str) -> bool:
-    """`ucp.php?mode=login`, `index.php?route=account/login`, `index.php?title=Special:UserLogin`."""
+    """Whether a parameter selects a login page: `ucp.php?mode=login`, `index.php?route=account/login`,
+    `index.php?title=Special:UserLogin`."""
     last = value.lower().rpartition("/")[2].replace("_", "-")
     if key.lower() == "title":
         return last == "special:userlogin"
@@ -194,7 +198,7 @@ def _is_private(parts: SplitResult | None) -> bool:
 
 
 def _names(parts: SplitResult, known: frozenset[str]) -> bool:
-    """Whether a segment of the path, or a parameter that stands for one, is one of these words."""
+    """Whether a path segment, or a parameter that replaces one, is one of these words."""
     if any(segment in known for segment in _segments(parts.path)):
         return True
     return any(key.lower() in words_of.LOGIN_KEYS and value.lower() in known for key, value in _parameters(parts))
@@ -220,5 +224,5 @@ def _is_hidden(tree: "Tree", number: int) -> bool:
 
 
 def _find_form(tree: "Tree", numbers: list[int]) -> int | None:
-    """None for a form the parser put beside its fields, as in the tables of old pages."""
+    """Returns the form around the fields; None if the parser placed it beside them, as in the tables of old pages."""
     return next((number for number in numbers if tree.tag(number) == "form"), None)

@@ -1,6 +1,6 @@
-"""The words login pages are known by, in URLs and titles, in the languages of most sites. Data only.
+"""Words that identify login pages in URLs and titles, in the languages of most sites. Data only.
 
-Words of URLs are whole path segments, or names of files without their extension, in lower case with hyphens.
+Words of URLs are whole path segments, or file names without their extension, in lower case with hyphens.
 """
 
 import re
@@ -21,27 +21,27 @@ LOGIN = _words("""
 """Anywhere in a path."""
 
 GATE = _words("sso saml saml2 simplesaml idp cas shibboleth.sso adfs oauth oauth2 openid")
-"""At the beginning of a path only: further behind they name what a page is about."""
+"""Only at the beginning of a path: later segments name the subject of a page."""
 
 LOGIN_PATH = re.compile(
     r"/openid-connect/auth$|/oauth2?(?:/v\d[.\d]*)?/auth(?:orize)?$|/connect/authorize$|/adfs/ls$|/sessions?/new$"
 )
 LOGIN_LABELS = _words("login signin sign-in logon accounts sso auth idp cas saml adfs oauth passport")
-"""First labels of hosts that do nothing else."""
+"""First labels of hosts that serve only logins."""
 
 LOGIN_KEYS = _words("action act do mode view route")
-"""Parameters that name the page on sites with one script for all."""
+"""Parameters that select the page on sites with a single script."""
 
 RETURN_KEYS = _words("""
     next return returnto return-to returnurl return-url redirect redirectto redirect-to redirecturl redirect-url
     redirect-uri continue destination dest back goto from ref referer service target url wreply
 """)
-"""Parameters that name the page somebody wanted."""
+"""Parameters that contain the requested page."""
 
 SILENT = frozenset(
     {("prompt", "none"), ("gateway", "true"), ("gateway", "1"), ("passive", "true"), ("ispassive", "true")}
 )
-"""Only asks whether one is logged in, and sends everybody back."""
+"""Endpoints that only check for a login, and redirect every client back."""
 
 ABOUT = _words("""
     docs doc documentation help support faq faqs kb knowledge-base knowledgebase guide guides manual reference
@@ -49,7 +49,7 @@ ABOUT = _words("""
     tag tags tagged topic topics category categories search dictionary glossary package packages project projects
     download downloads templates features product products
 """)
-"""What comes behind these is about logging in."""
+"""A segment after one of these names an article about logging in."""
 
 NOT_LOGIN = _words("""
     register registration signup sign-up join create-account createaccount new-account create-user
@@ -60,7 +60,7 @@ NOT_LOGIN = _words("""
     passwort-vergessen mot-de-passe-oublie wachtwoord-vergeten olvide-contrasena recuperar-contrasena
     logout log-out signout sign-out logoff abmelden deconnexion
 """)
-"""Pages with a password field that nobody is sent to in place of another."""
+"""Pages with a password field that never replace another page."""
 
 PRIVATE = NOT_LOGIN | _words("""
     account accounts my-account myaccount my profile settings preferences dashboard admin wp-admin administrator
@@ -69,7 +69,7 @@ PRIVATE = NOT_LOGIN | _words("""
     cart basket checkout order orders buy message messages inbox notifications invite
     konto mein-konto merkliste warenkorb kasse mon-compte panier mi-cuenta carrito
 """)
-"""What everybody needs a login for, on sites that are open otherwise."""
+"""Pages that need a login on otherwise public sites."""
 
 PAGE_EXTENSIONS = _words("php php3 html htm xhtml shtml asp aspx jsp jspx jsf faces do action cgi pl cfm")
 
@@ -104,4 +104,4 @@ NOT_LOGIN_TITLE = re.compile(
     r"|注册|註冊|新規登録|会員登録|회원가입",
     re.IGNORECASE,
 )
-"""How one part of a title begins."""
+"""Beginnings of one part of a title."""

@@ -1,4 +1,4 @@
-"""Where a page belongs and how it is judged: site name, section, keywords, ratings."""
+"""Extracts site name, section, keywords and ratings of a page."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from forager.parsing.structured.items import sanitize_text
 LONGEST_NAME = 200
 LONGEST_TAG = 100
 MOST_WORDS = 5
-"""Of a site's name in a title."""
+"""Words of a site's name in a title."""
 MOST_TAGS = 50
 BEST_RATING = 5
 MOST_RATED = 1_000_000_000
@@ -62,7 +62,7 @@ def find_metadata(head: Head, data: StructuredData, url: str) -> Metadata:
 
 
 def find_site_name(head: Head, items: list[Item], url: str) -> str | None:
-    """As structured data or metas have it; else what the title has of the host's name."""
+    """Returns the site name from structured data or metas; else the part of the title that matches the host name."""
     given = next((name for text in _site_names(head, items) if (name := _name(text))), None)
     return given or _name_of_title(head.title, url.split("/", 3)[2].rpartition("@")[2])
 
@@ -97,7 +97,8 @@ def _name(text: str | None) -> str | None:
 
 
 def _name_of_title(title: str | None, host: str) -> str | None:
-    """The last or first part, where the host has its letters; else the last words that are the domain's name."""
+    """Returns the last or first part of the title if the host contains its letters; else the last words that match the
+    domain name."""
     if not title:
         return None
     letters, parts = fold_text(host.removeprefix("www.")), SEPARATORS.split(title)
@@ -152,7 +153,7 @@ def _take_tags(found: dict[str, str], texts: list[str]) -> None:
 
 
 def find_rating(items: list[Item]) -> tuple[Decimal | None, int | None]:
-    """Of the first item that was rated, scaled to 5, and by how many."""
+    """Returns the rating of the first rated item, scaled to 5, and the number of ratings."""
     for item in items:
         ratings = [item] if item.is_a("aggregaterating") else item.get("aggregaterating")
         for rating in ratings:
@@ -168,7 +169,7 @@ def find_rating(items: list[Item]) -> tuple[Decimal | None, int | None]:
 
 
 def scale(value: Decimal, best: Decimal | None) -> Decimal | None:
-    """From 0 to 5; None where a rating is better than the best."""
+    """Scales to 0–5; None if a rating exceeds the maximum."""
     best = best if best and best > 0 else None
     if best is None:
         best = Decimal(5) if value <= 5 else Decimal(10) if value <= 10 else Decimal(100)

@@ -1,4 +1,4 @@
-"""What was understood from one page."""
+"""Records of the parse result of one page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,18 +10,19 @@ from forager.products.models import Listed, Product
 
 
 class FoundLink(NamedTuple):
-    """A link as the page wrote it. A NamedTuple: a page has sixty of them, and it costs a third of a dataclass."""
+    """A link as written in the page. A NamedTuple: a page has sixty of them, and it costs a third of a dataclass."""
 
     href: str
     anchor: str
-    """Its words. Of an `alternate` its hreflang, of a `feed` entry its title, of a `sitemap` entry its lastmod."""
+    """The link text. For an `alternate` its hreflang, for a `feed` entry its title, for a `sitemap` entry its
+    lastmod."""
     rel: str
     """`a`, `area`, `canonical`, `alternate`, `next`, `prev`, `iframe`, `redirect`, `refresh`, `feed`, `sitemap`;
     ` nofollow` is appended where the page says so."""
 
 
 class FoundImage(NamedTuple):
-    """An image as the page wrote it."""
+    """An image as written in the page."""
 
     src: str
     discovery_type: str
@@ -34,7 +35,7 @@ class FoundImage(NamedTuple):
     height: int | None = None
 
     def merge_missing(self, twin: "FoundImage") -> "FoundImage":
-        """An image that a page shows twice: what the first place says, and of the second what it did not say."""
+        """Merges an image that a page shows twice: the first occurrence's values, completed by those of the second."""
         return self._replace(
             alt=self.alt or twin.alt, width=self.width or twin.width, height=self.height or twin.height
         )
@@ -42,7 +43,7 @@ class FoundImage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What we understood from one page."""
+    """The parse result of one page."""
 
     title: str | None
     description: str | None
@@ -51,47 +52,48 @@ class Reading:
     """BCP-47, at most 35 characters."""
     headings: str
     text: str
-    """The first words of the main text: what keywords are made of. Never stored as text under the `signals` policy."""
+    """The first words of the main text, from which keywords are built. Never stored as text under the `signals`
+    policy."""
     content_hash: bytes
-    """16 bytes over title and main text, so that a changed advert id in the markup is not a change."""
+    """16 bytes over title and main text, so that a changed advert id in the markup does not count as a change."""
     links: Sequence[FoundLink]
     base_url: str
-    """What relative links are relative to: `<base href>` or the page's own URL."""
+    """The base of relative links: `<base href>` or the page's own URL."""
     is_noindex: bool = False
     is_nofollow: bool = False
     has_password_form: bool = False
     flags: tuple[str, ...] = ()
-    """Oddities seen while reading, such as `charset_lie` or `nul`."""
+    """Anomalies found while parsing, such as `charset_lie` or `nul`."""
     simhash: int | None = None
-    """64 bits, signed, that are nearly the same for nearly the same text; None where there is too little of it."""
+    """64 bits, signed, nearly equal for nearly equal text; None for too little text."""
     product: Product | None = None
-    """What the page sells, where it is the page of one product."""
+    """The product the page sells, if it is the page of one product."""
     images: Sequence[FoundImage] = ()
     author: str | None = None
     published_at: datetime | None = None
     modified_at: datetime | None = None
-    """As the page says; of a feed or sitemap, the newest of its entries."""
+    """As declared by the page; for a feed or sitemap, the newest of its entries."""
     listed: tuple[Listed, ...] = ()
-    """Of a page that lists products: those that name a page of their own."""
+    """On a page that lists products: those that have their own page."""
     headline: str | None = None
-    """What the page is about, without the name of the site."""
+    """The page's subject, without the site name."""
     site_name: str | None = None
     section: str | None = None
-    """The part of the site it belongs to, as the page says: `Politics`."""
+    """The section of the site, as declared by the page: `Politics`."""
     tags: tuple[str, ...] = ()
     """The page's own keywords."""
     rating: Decimal | None = None
-    """Of whatever the page is about, from 0 to 5."""
+    """Rating of the page's subject, from 0 to 5."""
     rating_count: int | None = None
     published_on: date | None = None
-    """The calendar day the page itself shows, which in its time zone may be another than that of `published_at`."""
+    """The calendar day the page shows, which in its time zone may differ from that of `published_at`."""
     modified_on: date | None = None
     structured_data: bytes = b""
-    """A JSON array of all JSON-LD, microdata, RDFa and OpenGraph items; empty where there is none."""
+    """A JSON array of all JSON-LD, microdata, RDFa and OpenGraph items; empty if there are none."""
 
 
 class Keywords(NamedTuple):
-    """What of a page becomes searchable, by weight: words with spaces between them."""
+    """The searchable text of a page by weight: words separated by spaces."""
 
     title: str
     headings: str

@@ -1,4 +1,4 @@
-"""Read: one answer → what we understood from it. Pure; whatever the bytes are, it ends soon with a clean `Reading`.
+"""Parses one response into a `Reading`. Pure; whatever the bytes are, it ends soon with a clean result.
 
 bytes ── to_utf8 ── parse ──> head, links, images, byline, product, text
                 └── feed or sitemap? document
@@ -40,11 +40,11 @@ from forager.urls.normalize import normalize
 HTML, XHTML, PLAIN = "text/html", "application/xhtml+xml", "text/plain"
 TEXTS = frozenset({"", PLAIN})
 MAYBE_XML = (b"<?xml", b"<rss", b"<feed", b"<rdf", b"<urlset", b"<sitemapindex")
-"""How feeds and sitemaps begin that are served as HTML."""
+"""Beginnings of feeds and sitemaps that are served as HTML."""
 LOOKS_LIKE_HTML = re.compile(
     rb"\s*<(?:!--|(?:!doctype|html|head|body|title|script|meta|style|div|table|a|p|h1|b|br)[\s/>])", re.IGNORECASE
 )
-# In XHTML any element may end itself; to an HTML parser `<script/>` swallows the rest of the page.
+# In XHTML any element may be self-closing; in an HTML parser `<script/>` swallows the rest of the page.
 SELF_CLOSED = re.compile(
     rb"<(script|style|title|textarea|iframe|noscript|div|span|a|p|td|ul|ol|li|h[1-6])(\s[^<>]*?)?/>", re.IGNORECASE
 )
@@ -55,7 +55,7 @@ SNIFF_BYTES = 1024
 
 
 def preload() -> None:
-    """What the first page should not wait for: the language model and the allocator's setting."""
+    """Loads the language model and applies the allocator setting, so that the first page does not wait for them."""
     disable_memory_trim()
     load_detector()
 
@@ -68,7 +68,7 @@ def read(
     memory: LanguageMemory | None = None,
     parser_name: str = AUTO,
 ) -> Reading:
-    """Raises DecodeError when the parser gives up, and nothing else."""
+    """Parses a response. Raises DecodeError when the parser fails, and nothing else."""
     if fetched.body.startswith(GZIP) and (unpacked := unpack(fetched.body)) is not None:
         fetched = replace(fetched, body=unpacked)
     if is_binary(fetched):
@@ -99,7 +99,7 @@ def read(
 
 
 def is_binary(fetched: Fetched) -> bool:
-    """Bytes no charset turns into text: a picture or an archive that calls itself a page."""
+    """Whether no charset decodes the bytes to text: an image or an archive served as a page."""
     head = fetched.body[:SNIFF_BYTES]
     if head.startswith(MAGIC):
         return True
@@ -232,9 +232,9 @@ def _declared_language(head: Head, fetched: Fetched) -> str | None:
 
 
 def _canonical(base_url: str, links: list[FoundLink]) -> str | None:
-    """In the spelling that pages are known by, so that it can be compared with them."""
+    """Returns the canonical URL in normalised form, so that it can be compared with known pages."""
     href = next((link.href for link in links if link.rel == "canonical"), None)
-    # To join a whole address with another one would cost as much as to normalise it, and change nothing.
+    # Joining an absolute URL with the base would cost as much as normalising it, and change nothing.
     joined = href if href and WHOLE_ADDRESS.fullmatch(href) else _join(base_url, href)
     try:
         return normalize(joined) if joined else None
@@ -243,7 +243,7 @@ def _canonical(base_url: str, links: list[FoundLink]) -> str | None:
 
 
 def _join(base: str, href: str | None) -> str | None:
-    """Absolute, or None where it is no web address."""
+    """Returns the absolute URL; None if it is not a web URL."""
     if not href:
         return None
     try:
@@ -254,5 +254,5 @@ def _join(base: str, href: str | None) -> str | None:
 
 
 def find_product(fetched: Fetched, parser_name: str = AUTO) -> Product | None:
-    """What this parser finds in an answer that was stored; raises DecodeError as reading does."""
+    """Returns the product this parser finds in a stored response; raises DecodeError like parsing does."""
     return read(fetched, keyword_words=0, parser_name=parser_name).product

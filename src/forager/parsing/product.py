@@ -1,4 +1,4 @@
-"""The product of a page, by the parser its domain asks for: of a page that is being read, or one that was stored."""
+"""Extracts the product of a page, freshly parsed or stored, with the parser configured for its domain."""
 
 from forager.fetch.models import Fetched
 from forager.parsing.head import Head
@@ -11,7 +11,7 @@ from forager.parsing.tree_types import Tree
 from forager.products.models import Listed, Product
 
 UNTOUCHED = frozenset({AUTO, GENERIC})
-"""Parsers that nobody chose for a site: they are not asked about pages that sell nothing."""
+"""Parsers that are not configured for a specific site: they skip pages that sell nothing."""
 
 
 def read_product(
@@ -25,7 +25,7 @@ def read_product(
     language: str | None,
     parser_name: str = AUTO,
 ) -> tuple[Product | None, tuple[Listed, ...]]:
-    """What the page sells, or what it lists."""
+    """Returns the product the page sells, or the products it lists."""
     clues = find_product_hints(tree, head, structured.items, fetched.body)
     if parser_name in UNTOUCHED and not any(clues):
         return None, ()

@@ -1,4 +1,4 @@
-"""The tables of `tree.py` made by Python, where nothing was compiled: of the markup that turbohtml writes of its tree.
+"""Python version of the tables of `tree.py`, built from the markup that turbohtml writes of its tree.
 
 `c/tokenizer.h`, `c/builder.h` and `c/tree.h` do the same in C, with a parser of their own.
 """
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 PROSE_BYTES = 80
 MOST_RUNS = 1000
 LOOKED_AT = 4096
-"""Of a text that is cut, so many are looked at, and so many bytes besides those for its length: elements that lie in
-each other have the same text."""
+"""Limits for a truncated text: `MOST_RUNS` runs, and this many bytes in addition to those for its length. Nested
+elements share the same text."""
 RAW = frozenset({b"script", b"style", b"xmp", b"iframe", b"noembed", b"noframes", b"plaintext"})
 VOID = frozenset(
     b"area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split()
@@ -54,7 +54,7 @@ class _Run(NamedTuple):
     owner: int
     total: int
     links: int
-    """Bytes up to here."""
+    """Bytes up to this run."""
     is_unseen: bool
     is_control: bool
     is_link: bool
@@ -69,7 +69,7 @@ class PythonTree:
         self._elements: list[_Element] = []
         self._runs: list[_Run] = []
         self._prose: list[int] = []
-        """For each run, bytes of paragraphs up to here."""
+        """For each run, bytes of paragraphs up to it."""
         self._open = -1
         self._inert = 0
         self._depth = {"unseen": 0, "control": 0, "link": 0}
@@ -154,7 +154,7 @@ class PythonTree:
     def _read_start(self, at: int) -> int:
         match = NAME.match(self._page, at + 1)
         assert match is not None
-        name = match[0].lower()  # in drawings some have capital letters
+        name = match[0].lower()  # in SVG some have capital letters
         space = self._space_of(name)
         attributes, at = self._read_attributes(match.end())
         is_html = not space
@@ -227,7 +227,7 @@ class PythonTree:
         self._depth["link"] += by * (name == b"a")
         self._inert += by * (is_html and name == b"template")
 
-    # what it is asked
+    # queries
 
     def __len__(self) -> int:
         return len(self._elements)
@@ -397,7 +397,7 @@ class PythonTree:
         return found
 
     def _walk(self, number: int, without: list[int]) -> list[tuple[_Run, bool]]:
-        """What is left, and of each whether something was passed over before it."""
+        """Returns the remaining runs, each with whether something was skipped before it."""
         element = self._at(number)
         spans = [(cut.run_first, cut.run_end) for cut in map(self._at, without)]
         left, at, is_new, next_span = [], element.run_first, False, 0

@@ -1,6 +1,6 @@
-"""Whether a page is an empty shell that waits for its scripts. Pure, and cheap: most pages are told by their words.
+"""Detects empty shells: pages whose content is written by scripts. Pure and cheap: text length decides for most pages.
 
-A short page that means to be short has no place that scripts fill, and says nothing about JavaScript: it is no shell.
+A page that is short on purpose has no mount point for scripts and does not mention JavaScript: it is not a shell.
 """
 
 import re
@@ -10,13 +10,13 @@ from forager.fetch.models import Fetched
 from forager.parsing.models import Reading
 
 MUCH_TEXT = 200
-"""Characters of main text; a page that has so many has its content."""
+"""Characters of main text from which on a page has its content."""
 SOME_TEXT = 80
-"""A greeting or `Loading…` around the place that scripts fill."""
+"""A greeting or `Loading…` around the mount point."""
 MANY_LINKS = 5
 LOOKED_AT = 64 * 1024
 PLACES = 4
-"""Looked at of each kind: what strangers repeat a thousand times is not tried a thousand times."""
+"""Checked per kind: limits the work on a page that repeats them a thousand times."""
 HTML = frozenset({"text/html", "application/xhtml+xml", ""})
 ROOT = re.compile(
     rb"\bid=[\"']?(?:root|app|__next|__nuxt|__layout|___gatsby|q-app|svelte|react-root|app-root|main-app|ember-app|spa)"
@@ -26,7 +26,7 @@ ROOT = re.compile(
 ELEMENT = re.compile(rb"<[a-z]{1,20}-(?:root|app|shell|main)(?=[\s>])", re.IGNORECASE)
 """Such as Angular's <app-root>."""
 EMPTY = re.compile(rb"[^<>]{0,200}>\s{0,80}(?:<!--[^<>]{0,80}-->\s{0,80})?</")
-"""The rest of a tag with nothing behind it."""
+"""The rest of a tag with no content after it."""
 NOSCRIPT = re.compile(rb"<noscript\b", re.IGNORECASE)
 SCRIPT = re.compile(rb"<script\b", re.IGNORECASE)
 ASKS_FOR_SCRIPT = re.compile(rb"java\s?script", re.IGNORECASE)
@@ -37,7 +37,7 @@ def is_html(fetched: Fetched) -> bool:
 
 
 def waits_for_scripts(fetched: Fetched, reading: Reading) -> bool:
-    """Little text and few links, a script, and a sign that it is the script who writes the page."""
+    """Whether the page has little text and few links, a script, and a sign that the script writes the content."""
     words = len(reading.text.strip())
     if words >= MUCH_TEXT or not is_html(fetched):
         return False
@@ -55,7 +55,7 @@ def waits_for_scripts(fetched: Fetched, reading: Reading) -> bool:
 
 
 def _requires_script(body: bytes) -> bool:
-    """`You need to enable JavaScript`, for who has none."""
+    """Whether the page says `You need to enable JavaScript`, for browsers without it."""
     return any(ASKS_FOR_SCRIPT.search(body, start, start + 600) for start, _ in _first(NOSCRIPT, body))
 
 

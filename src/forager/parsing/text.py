@@ -1,4 +1,4 @@
-"""The visible text of a page, the part that is the page's own, and a fingerprint."""
+"""Extracts the visible text of a page, the part that is its content, and a fingerprint."""
 
 import hashlib
 
@@ -14,22 +14,22 @@ LONGEST_HEADINGS = 2000
 MOST_HEADINGS = 20
 WHITE_SPACE = b" \t\n\r\f\v"
 LATIN_MARK, UTF8_MARK = b"\0L", b"\0U"
-"""Between title and text, which is hashed as Latin-1 where it can be: that is how it lies in memory, at a tenth of the
-cost of UTF-8. Without the mark a "€" and the three characters it is garbled to would be the same."""
+"""Separator between title and text, which is hashed as Latin-1 if possible: that is its form in memory, at a tenth of
+the cost of UTF-8. Without the mark, a "€" and the three characters of its mojibake would be the same."""
 SLACK = 1000
 LONGEST_WORD = 40
-"""Characters, on the average; a page of longer words has some left out."""
+"""Average characters; a page with longer words loses some."""
 LIKELY_WORD = 12
-"""Characters, with the gap after it: twice the average of English, so one look is nearly always enough."""
+"""Characters including the space after it: twice the English average, so one pass is nearly always enough."""
 SHORTEST_MAIN = 200
-"""Less is no content."""
+"""Shorter text does not count as content."""
 MOST_OF_IT = 0.7
 LONG_MAIN = 1500
-"""Bytes that are the content for sure, whatever else there is."""
+"""Bytes that are certainly the content, whatever else the page has."""
 
 
 def take_content(tree: Tree) -> tuple[str, str]:
-    """The text, a line for each block, and the headings of the page without its boilerplate."""
+    """Returns the text, one line per block, and the headings of the page without its boilerplate."""
     if not len(tree):
         return "", ""
     root = next(iter(tree.tags("body", "frameset")), 0)
@@ -51,19 +51,19 @@ def _find_headings(tree: Tree, marks: Marks) -> str:
 
 
 def _take_text(tree: Tree, root: int, marks: Marks) -> str:
-    """The visible text without what surrounds it on every page of the site."""
+    """Returns the visible text without the boilerplate that repeats on every page of the site."""
     weights = Weights(tree, marks)
     region = find_content(tree, root, marks, weights)
     cut = sorted(marks.cut + find_link_lists(tree, region, marks, weights))
     text = tree.lines(region, cut)
     if is_enough(text):
         return text
-    # Nothing but menus and forms: then these are what the page is about.
+    # Nothing but menus and forms: then they are the content of the page.
     return tree.lines(root, marks.hidden) or tree.lines(root, []) or _text_without_scripts(tree)
 
 
 def _text_without_scripts(tree: Tree) -> str:
-    """What a page shows to browsers that run no scripts, where it shows nothing else."""
+    """Returns the text for browsers without scripts, if the page shows nothing else."""
     texts = (" ".join(tree.raw(number).split()) for number in tree.tags("noscript"))
     return "\n".join(filter(None, texts))
 
@@ -73,13 +73,13 @@ def is_enough(text: str) -> bool:
 
 
 def has_min_length(text: str, least: int) -> bool:
-    """The beginning nearly always says it, at a tenth of the cost."""
+    """Whether the text has `least` bytes. Its beginning nearly always decides, at a tenth of the cost."""
     return weigh(text[: least * 3]) >= least or weigh(text) >= least
 
 
 def weigh(text: str) -> int:
-    """In bytes: a script that writes a word in one or two characters takes three for each. Without white space: how a
-    page is indented, and which way it was read, decides nothing."""
+    """Returns the length in bytes: a script that writes a word in one or two characters takes three bytes for each.
+    White space is ignored, so indentation and the parser used do not affect the result."""
     return text_length_in_python(text) if compiled.native is None else compiled.native.weigh(text)
 
 
@@ -97,7 +97,8 @@ def first_words(text: str, count: int) -> str:
 
 
 def first_words_in_python(text: str, count: int) -> str:
-    """A split of the whole text would cost twenty times as much as one that stops; a copy of its rest, a third more."""
+    """Returns the first words. Splitting the whole text would cost twenty times as much as a split that stops; copying
+    the rest, a third more."""
     words = text[: count * LIKELY_WORD].split(None, count)
     if len(words) > count:
         return " ".join(words[:count])
@@ -106,23 +107,24 @@ def first_words_in_python(text: str, count: int) -> str:
 
 
 def _truncate_words(first: str, count: int) -> str:
-    """Where nothing stands between words, two characters are one; else a page would be a handful of words."""
+    """Truncates to `count` words. In scripts without spaces, two characters count as one word; otherwise a page would
+    have a handful of words."""
     beginning = first[: SLACK + count * 2]
-    # Each such character takes three bytes: most texts have too few of them, which is known sooner than their number.
+    # Each such character takes three bytes: in most texts the byte count rules them out, faster than counting them.
     if len(beginning.encode(errors="replace")) - len(beginning) <= 2 * count:
         return first
     return beginning.rstrip() if count_without_spaces(beginning) > count else first
 
 
 def fingerprint(title: str | None, text: str) -> bytes:
-    """Without white space, so that neither indentation nor a new `<b>` is a change."""
+    """Hashes title and text without white space, so that neither indentation nor a new `<b>` counts as a change."""
     digest = hashlib.sha256((title or "").encode())
     digest.update(squeeze(text) if compiled.native is None else compiled.native.squeeze(text))
     return digest.digest()[:16]
 
 
 def squeeze(text: str) -> bytes:
-    """Without white space, in Latin-1 where that can write it; a mark first that tells which."""
+    """Returns the text without white space, in Latin-1 if possible, after a mark for the encoding."""
     try:
         return LATIN_MARK + text.encode("latin-1").translate(None, WHITE_SPACE)
     except UnicodeEncodeError:

@@ -1,10 +1,10 @@
-"""A parsed page as tables: its elements by number, in the order of the page.
+"""A parsed page as tables: its elements by number, in document order.
 
-A parser in C (`c/tokenizer.h`, `c/builder.h`) fills the tables. Where nothing was compiled, turbohtml parses and
-`python_tree.py` makes them of the markup that it writes. So whatever a rule asks for is a look into a table, for many
-elements at once where it can be, and no object is made for an element that nobody asks for.
+A parser in C (`c/tokenizer.h`, `c/builder.h`) fills the tables. Where it was not compiled, turbohtml parses and
+`python_tree.py` builds the tables from the markup it writes. Every query is a table lookup, for many elements at once
+where possible, and no object is created for an element that is not queried.
 
-An element holds those from its own number up to `end`: whether one lies in another is a comparison of numbers.
+An element contains those from its own number up to `end`: whether one is inside another is a comparison of numbers.
 """
 
 import re
@@ -19,17 +19,18 @@ from forager.parsing.python_tree import PythonTree
 from forager.parsing.tree_types import Tree
 
 MOST_TAGS = 250_000
-"""Of a page; what comes after them is left out. The largest real page we know has an eighth of it."""
+"""Per page; later tags are dropped. The largest known real page has an eighth of it."""
 MOST_REOPENED = 200_000
-"""Formatting elements that blocks may open anew; the real page with the most has 1,100."""
+"""Formatting elements that blocks may reopen; the real page with the most has 1,100."""
 MOST_BODIES = 100
 CERTAINLY_FEW = 2_000
-"""So few that our own parser opened again are few to turbohtml too, which remembers more of them at a time."""
+"""If our own parser reopened at most this many, turbohtml reopens few too, although it tracks more of them at a
+time."""
 FORMATTING = re.compile(r"</?(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])", re.IGNORECASE)
 
 
 def parse(page: bytes | str) -> Tree:
-    """Of UTF-8. Raises DecodeError when the parser gives up."""
+    """Parses UTF-8. Raises DecodeError when the parser fails."""
     if isinstance(page, str):
         page = page.encode("utf-8", "replace")
     if compiled.native is not None:
@@ -41,19 +42,19 @@ def parse(page: bytes | str) -> Tree:
 
 
 def _write_tree(text: str) -> bytes:
-    """The tree as turbohtml parses it, as well-formed markup."""
+    """Returns the tree as parsed by turbohtml, as well-formed markup."""
     return turbohtml.parse(bounded(text), positions=False, allow_declarative_shadow_roots=False).encode()
 
 
-# turbohtml takes time in proportion to what it is given, except for three things that no page has which is meant to be
-# read: too many elements for the memory, blocks that open hundreds of formatting elements again, a hundred bodies.
-# The parser in C has these bounds built in (`c/nodes.h`).
+# turbohtml is linear in its input, except for three things that no page meant for readers contains:
+# too many elements for the memory, blocks that reopen hundreds of formatting elements, a hundred bodies.
+# The parser in C has these limits built in (`c/nodes.h`).
 
 
 def bounded(text: str, reopened: int | None = None) -> str:
-    """The page without what would make its tree much larger than itself. Nothing is changed in an ordinary page.
+    """Returns the page without parts that would make its tree much larger than itself. Ordinary pages are unchanged.
 
-    `reopened` is what `Tree.reopened` says of the page: to count it here takes ten times as long as to parse.
+    `reopened` is the value of `Tree.reopened` for the page: counting it here takes ten times as long as parsing.
     """
     if text.count("<") > MOST_TAGS:
         text = _truncate(text)

@@ -1,60 +1,61 @@
-"""What a parsed page offers its readers, whatever parsed it."""
+"""The interface of a parsed page, independent of the parser."""
 
 from collections.abc import Callable
 from typing import Protocol
 
 Picture = tuple[int, str, str, bool, str, int | None, int | None]
 """Element, how it was found (`img`, `srcset`, `lazy`, `picture`; `background`: the source is a style), the widest
-source, whether that holds one of the words asked for, alternative text, declared width and height."""
+source, whether the source contains one of the given words, alternative text, declared width and height."""
 
 Child = tuple[int, int, int, int, int]
 """Element, its end, its weights."""
 Marked = tuple[str, bool, int, int, int, int, int, int]
-"""The tag of an element where it is one of `names.AROUND_TAGS`, whether its own attributes hide it, the element, its
-end, what its class, id and role say (a `Verdict` of `names.py`), its weights."""
+"""The element's tag if it is one of `class_names.AROUND_TAGS`, whether its own attributes hide it, the element, its
+end, the class of its class, id and role (a `NameClass` of `class_names.py`), its weights."""
 
 
 class Tree(Protocol):
-    """Numbers are those of elements; a number that is none raises IndexError."""
+    """Elements are identified by numbers; an invalid number raises IndexError."""
 
     def __len__(self) -> int:
-        """How many elements there are."""
+        """Returns the number of elements."""
 
     def reopened(self) -> int | None:
-        """Formatting elements that the parser opened again for blocks; None where it did not count them."""
+        """Returns the number of formatting elements that the parser reopened for blocks; None if it did not count
+        them."""
 
     def tag(self, number: int, /) -> str:
-        """In lower case."""
+        """Returns the tag in lower case."""
 
     def tags(self, *names: str) -> list[int]:
-        """All elements of these names."""
+        """Returns all elements with these tags."""
 
     def parent(self, number: int, /) -> int:
-        """-1: none."""
+        """Returns the parent; -1: none."""
 
     def end(self, number: int, /) -> int:
-        """The first number behind the element and all inside of it."""
+        """Returns the first number after the element and its descendants."""
 
     def block(self, number: int, /) -> int:
-        """The innermost element around it that begins a line: a `div`, a `p`; perhaps itself."""
+        """Returns the innermost block element (`div`, `p`) around it, or the element itself."""
 
     def having(self, *names: str) -> list[int]:
-        """All elements that have one of these attributes."""
+        """Returns all elements that have one of these attributes."""
 
     def find(self, names: tuple[str, ...], words: tuple[str, ...], /) -> list[int]:
-        """All elements where one of these attributes holds one of these words, which are in lower case; a part of a
-        longer word counts."""
+        """Returns all elements where one of these attributes contains one of these lower-case words; substrings
+        count."""
 
     def get(self, number: int, name: str, /) -> str | None:
-        """The value of an attribute."""
+        """Returns the value of an attribute."""
 
     def attributes(self, number: int, /) -> dict[str, str]: ...
 
     def column(self, numbers: list[int], name: str, /) -> list[str | None]:
-        """The values of one attribute."""
+        """Returns the values of one attribute."""
 
     def rows(self, numbers: list[int], names: tuple[str, ...], /) -> list[tuple[str | None, ...]]:
-        """The values of several, at most 32."""
+        """Returns the values of several attributes, at most 32."""
 
     def pictures(  # noqa: PLR0917
         self,
@@ -66,53 +67,53 @@ class Tree(Protocol):
         with_styles: bool,
         /,
     ) -> list[Picture]:
-        """The elements `img` that have a source, and those whose style has a `url(`. `sets` and `lazy` are names of
-        attributes for several sources and for one that is loaded later."""
+        """Returns the `img` elements that have a source, and those whose style has a `url(`. `sets` and `lazy` are
+        names of attributes for several sources and for a lazily loaded one."""
 
     def links(
         self, clean_href: Callable[[str], str], clean_anchor: Callable[[str], str], longest: int, most: int, /
     ) -> tuple[list[str], list[str], list[str]]:
-        """Addresses, anchor texts and kinds of the first links that lead somewhere. What is not plain is given to the
-        functions."""
+        """Returns URLs, anchor texts and kinds of the first links that lead to another page. Values that are not plain
+        are passed to the functions."""
 
     def above(self, number: int, /) -> list[int]:
-        """All elements around it, the nearest first."""
+        """Returns all ancestors, the nearest first."""
 
     def children(self, number: int, /) -> list[Child]:
-        """Those that have text."""
+        """Returns the children that have text."""
 
     def next_marked(self, number: int, /) -> Marked | None:
-        """The first element from this number on that is one of `names.AROUND_TAGS`, or hidden, or one of `NAMED_TAGS`
-        whose class, id or role says something. What has no text says nothing and hides nothing."""
+        """Returns the first element from this number on that is one of `class_names.AROUND_TAGS`, or hidden, or one of
+        `NAMED_TAGS` with a class, id or role of known meaning. Elements without text are skipped."""
 
     def saying(self, verdict: int, /) -> list[Marked]:
-        """All such elements that have paragraphs and say this, which is not `NOTHING`."""
+        """Returns all such elements that have paragraphs and this class, which is not `NOTHING`."""
 
     def linked(self, number: int, least: int, share: float, /) -> list[int]:
-        """All elements of these tags inside of it that have `least` bytes of text, this share of them in links."""
+        """Returns all descendants with these tags that have `least` bytes of text, this share of them in links."""
 
     def raw(self, number: int, /) -> str:
-        """The content of a script or style as it is; of others, all their text."""
+        """Returns the raw content of a script or style; for other elements, all their text."""
 
     def text(self, number: int, /) -> str:
-        """What a person reads of it, on one line; white space is one space, and between blocks there is one."""
+        """Returns the visible text on one line; white space becomes one space, and blocks are separated by one."""
 
     def texts(self, numbers: list[int], longest: int, /) -> list[str]:
-        """The same for many, with what images say of themselves (`alt`), cut to so many characters."""
+        """Returns the texts of many elements, including the `alt` of images, truncated to `longest` characters."""
 
     def weights(self, number: int, /) -> tuple[int, int, int]:
-        """Bytes of its text without white space: all that is shown, what of it stands in links, what in paragraphs.
-        Controls (buttons, selects, drawings) do not count. A paragraph is a line of 80 bytes, at most half in links."""
+        """Returns bytes of text without white space: all visible text, the part in links, the part in paragraphs.
+        Controls (buttons, selects, SVG) do not count. A paragraph is a line of 80 bytes, at most half in links."""
 
     def lines(self, number: int, without: list[int], /) -> str:
-        """Its text, line by line, without controls and without the elements in `without`, which is sorted."""
+        """Returns the text line by line, without controls and without the elements in `without`, which is sorted."""
 
     def blocks(self, number: int, without: list[int], /) -> list[tuple[int, str, int]]:
-        """The same as blocks: element, text (a line for each `br`), bytes of it in links."""
+        """Returns the same as blocks: element, text (a line for each `br`), bytes of it in links."""
 
     def numbers(self, number: int, longest: int, /) -> list[tuple[int, str]]:
-        """Texts with a digit, of at most so many bytes, with the element each stands in: where a price may be."""
+        """Returns texts with a digit, of at most `longest` bytes, each with its element: candidates for a price."""
 
     def runs(self, number: int, most: int, /) -> list[tuple[int, str]]:
-        """Its texts one by one, each with the element it stands in, until they are so many bytes: `12` and `99` of
-        `12<sup>99</sup>` are two."""
+        """Returns the texts one by one, each with its element, up to `most` bytes in total: `12` and `99` of
+        `12<sup>99</sup>` are two texts."""

@@ -1,16 +1,17 @@
-"""Text → words for a tsvector, and a query's words the same way. PostgreSQL's own idea of a word is not enough:
+"""Converts text to words for a tsvector, and queries in the same way. PostgreSQL's own definition of a word is not
+sufficient:
 
-its parser takes everything beyond ASCII for letters where the database's ctype is C, as the embedded server's is, so
-that “quoted” is a word with its quotes; and it knows no words in scripts that put no spaces between them. So marks
-become spaces here, and runs of such a script become pairs of neighbours: 東京都 → 東京 京都. A phrase of pairs finds
-exactly the places where the run stands.
+its parser treats everything beyond ASCII as letters where the database's ctype is C, as in the embedded server, so that
+“quoted” is a word with its quotes; and it finds no words in scripts without spaces. Here, punctuation becomes spaces,
+and runs of such a script become pairs of adjacent characters: 東京都 → 東京 京都. A phrase of pairs matches exactly
+where the run occurs.
 """
 
 import re
 
 from forager.parsing.clean import UNSEEN, strip_hidden
 
-# Punctuation and symbols beyond ASCII. Written out: Python's \W takes vowel signs of Indian scripts for no letters.
+# Punctuation and symbols beyond ASCII. Written out: Python's \W matches vowel signs of Indian scripts.
 MARKS = re.compile(
     "[\u0080-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7\u02c2-\u02df\u037e\u0387\u055a-\u055f\u0589\u058a"
     "\u05be\u05c0\u05c3\u05c6\u05f3\u05f4\u0600-\u060f\u061b-\u061f\u066a-\u066d\u06d4\u0964\u0965\u0970\u0e2f\u0e3f\u0e4f\u0e5a\u0e5b"
@@ -30,12 +31,12 @@ UNSPACED = (
 RUN = re.compile(f"[{UNSPACED}]+")
 QUOTED = re.compile(r'"[^"]*"?')
 LATIN = bytes(ord(" ") if MARKS.match(chr(byte)) else byte for byte in range(256))
-"""Latin-1 with its marks as spaces: most pages of the West need no more, and this takes a twentieth of the time."""
+"""Latin-1 with punctuation as spaces: enough for most Western pages, and takes a twentieth of the time."""
 LATIN_UNSEEN = bytes(byte for byte in range(256) if UNSEEN.match(chr(byte)))
 
 
 def to_words(text: str) -> str:
-    """What `to_tsvector` is given."""
+    """Returns the input for `to_tsvector`."""
     if text.isascii():
         return text
     try:
@@ -45,7 +46,7 @@ def to_words(text: str) -> str:
 
 
 def to_query(text: str) -> str:
-    """The same for what a person looks for, in the language of `websearch_to_tsquery`: a run is a phrase of pairs."""
+    """Converts a user's search in the syntax of `websearch_to_tsquery`: a run becomes a phrase of pairs."""
     if text.isascii():
         return text
     text = re.sub("[\u201c\u201d\u201e\u201f\u300c\u300d\u300e\u300f\uff02]", '"', text)
@@ -58,7 +59,7 @@ def to_query(text: str) -> str:
 
 
 def count_without_spaces(text: str) -> int:
-    """Characters of scripts without spaces."""
+    """Counts characters of scripts without spaces."""
     return 0 if text.isascii() else sum(map(len, RUN.findall(text)))
 
 

@@ -1,11 +1,11 @@
-"""The circuit breaker of a domain: a server in trouble is left in peace for a minute, then tried gently. Pure.
+"""The circuit breaker of a domain: pauses requests to a failing server for a minute, then probes it. Pure.
 
     closed ──(5 failures in a row)──> open ──(60 s)──> half-open ──(2 successes)──> closed
                                        └────────(any failure)───────┘
 
-A failure is a request nobody usable answered: network trouble, a time-out, a 5xx. Any success in between starts the
-count anew. Half-open lets one request through at a time. It is the short pause of a lease; whether a domain is given up
-for days is decided by the errors of whole tasks in a row.
+A failure is a request without a usable response: network error, timeout, 5xx. Any success resets the count. Half-open
+allows one request at a time. The breaker is the short pause within a lease; whether a domain is blocked for days
+depends on consecutive failed tasks.
 """
 
 from enum import StrEnum
@@ -14,7 +14,7 @@ SUCCESSES_TO_CLOSE = 2
 
 
 class BreakerState(StrEnum):
-    """The values of the column `domains.breaker_state`."""
+    """Values of the column `domains.breaker_state`."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -29,19 +29,19 @@ class Breaker:
         self.reset_s = reset_s
         self.state = BreakerState.CLOSED
         self.failures = 0
-        """In a row."""
+        """Consecutive failures."""
         self.successes = 0
-        """While half-open."""
+        """Successes while half-open."""
         self.opened_at = 0.0
-        """On the caller's clock; of no meaning while closed."""
+        """On the caller's clock; meaningless while closed."""
 
     def resume(self, state: str, failures: int, opened_at: float) -> "Breaker":
-        """As a predecessor left it."""
+        """Restores the state that the previous lease holder saved."""
         self.state, self.failures, self.opened_at = BreakerState(state), failures, opened_at
         return self
 
     def reset(self) -> None:
-        """An operator knows better."""
+        """Closes the breaker on an operator's request."""
         self.state, self.failures = BreakerState.CLOSED, 0
 
     @property
@@ -50,7 +50,7 @@ class Breaker:
 
     @property
     def half_opens_at(self) -> float | None:
-        """When a request may be tried again; None where time is not what it waits for."""
+        """When the next request may be tried; None unless open."""
         return self.opened_at + self.reset_s if self.is_open else None
 
     def wait_s(self, now: float) -> float:
@@ -62,12 +62,14 @@ class Breaker:
         return in_flight == 0 and not self.wait_s(now)
 
     def start(self, now: float) -> None:
-        """A request starts, as `can_start` allowed; after the pause it is the first one."""
+        """Records the start of a request that `can_start` allowed; after the pause, the first one half-opens the
+        breaker."""
         if self.is_open and not self.wait_s(now):
             self.state, self.successes = BreakerState.HALF_OPEN, 0
 
     def succeed(self) -> None:
-        """What comes back while open had left before, and says nothing about now."""
+        """Records a success. Ignored while open: that request was sent earlier, and does not show the server's current
+        state."""
         if self.is_open:
             return
         self.failures = 0

@@ -1,7 +1,7 @@
-"""May this address be dialled? Decides on addresses alone; resolving names and dialling happen elsewhere, and whoever
-dials must dial the very address that was checked.
+"""Decides whether an IP address may be connected to. Name resolution and connecting happen elsewhere; the caller must
+connect to exactly the address that was checked.
 
-The table is our own: `ipaddress.is_global` of older Pythons lets a third of these through.
+The table is our own: `ipaddress.is_global` of older Python versions allows a third of these.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,8 +14,8 @@ from forager.errors import AddressBlockedError
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# The IANA special-purpose registries and what else is no public host. The first entry that contains an address
-# names it, so a narrow one stands before the wide one around it.
+# The IANA special-purpose registries, and other networks without public hosts. The first entry that contains an address
+# names it, so a narrow network precedes the wide one around it.
 FORBIDDEN: tuple[tuple[Network, str], ...] = tuple(
     (ip_network(network), kind)
     for network, kind in (
@@ -70,7 +70,7 @@ FORBIDDEN: tuple[tuple[Network, str], ...] = tuple(
     )
 )
 GLOBAL_UNICAST = IPv6Network("2000::/3")
-"""All of IPv6 that is handed out to hosts; whatever lies outside and has no name above is not public either."""
+"""All IPv6 space assigned to hosts; addresses outside it that are not listed above are not public either."""
 
 NAMES = {
     "localhost": "127.0.0.1",
@@ -86,40 +86,40 @@ NAMES = {
     "gateway.docker.internal": "172.17.0.1",
     "kubernetes.default.svc": "10.96.0.1",
 }
-"""Names that lead to such an address on every machine that knows them."""
+"""Names that resolve to such an address on every machine that knows them."""
 SOME_PUBLIC_ADDRESS = "1.1.1.1"
-"""Stands for whatever a name leads to: contact and port are asked for alike of all of them."""
+"""Stands for any resolved public address: the contact and port rules are the same for all of them."""
 
 REMEMBERED = 16_384
-"""Answers kept per guard; an address costs about 20 µs to look up and is asked for with every request."""
+"""Results cached per guard; a lookup costs about 20 µs and happens with every request."""
 
 
 class AddressGuard:
-    """Public addresses on allowed ports, and whatever the operator's own networks say, on any port."""
+    """Allows public addresses on allowed ports, and the operator's own networks on any port."""
 
     def __init__(
         self, allow_networks: Sequence[str], allow_ports: Sequence[int], *, is_anonymous: bool = False
     ) -> None:
         self._is_anonymous = is_anonymous
-        """Nobody is named whom a site owner could write to: then only the operator's own networks may be asked."""
+        """No contact for site owners is set: only the operator's own networks are allowed."""
         self._allowed = (tuple(allow_networks), tuple(allow_ports))
         self._networks = tuple(ip_network(network, strict=False) for network in allow_networks)
         self._ports = frozenset(allow_ports)
         self._why_not = lru_cache(maxsize=REMEMBERED)(self._look_up)
 
     def with_networks(self, networks: Sequence[str]) -> "AddressGuard":
-        """The same guard, which lets through to these networks too."""
+        """Returns a guard that also allows these networks."""
         allowed, ports = self._allowed
         return AddressGuard((*allowed, *networks), ports, is_anonymous=self._is_anonymous)
 
     def check_ip(self, ip: str | Address, port: int) -> None:
-        """Raise AddressRefusedError unless this address may be dialled on this port."""
+        """Raises AddressBlockedError unless connecting to this address and port is allowed."""
         if reason := self._why_not(str(ip), port):
             raise AddressBlockedError(reason)
 
     def check_host(self, host: str, port: int) -> None:
-        """Raise AddressRefusedError for a host of a URL that can never be dialled: a forbidden address, a name that is
-        always one, or any name where only the operator's own networks, of which there are none, might be."""
+        """Raises AddressBlockedError for a URL host that can never be connected to: a forbidden address, a name that
+        always resolves to one, or any name if only the operator's own networks are allowed and none are configured."""
         ip = host_as_ip(host) or _address_of_name(host)
         if ip is not None:
             self.check_ip(ip, port)
@@ -127,7 +127,8 @@ class AddressGuard:
             raise AddressBlockedError(reason.replace(SOME_PUBLIC_ADDRESS, host))
 
     def check_all(self, ips: Iterable[str | Address], port: int) -> None:
-        """A name's whole answer: one bad address among good ones is an attack or a mistake, so all are refused."""
+        """Checks all addresses of a DNS response. One forbidden address indicates an attack or a mistake, so all are
+        rejected."""
         answer = list(ips)
         if not answer:
             raise AddressBlockedError("The name has no address, so there is nothing that may be dialled.")
@@ -158,8 +159,8 @@ class AddressGuard:
 
 
 def kind_of(ip: Address) -> str | None:
-    """What a forbidden address is, in words; None for a public one. IPv4 addresses hidden in IPv6 ones are forbidden
-    as such: nobody links to them for an honest reason."""
+    """Returns a description of a forbidden address; None for a public one. IPv4 addresses embedded in IPv6 are
+    forbidden: there is no legitimate reason to link to them."""
     for network, kind in FORBIDDEN:
         if ip in network:
             return kind
@@ -175,8 +176,8 @@ def _address_of_name(host: str) -> Address | None:
 
 
 def host_as_ip(host: str) -> Address | None:
-    """The address a URL's host is, None if it is a name. The host must come from `urls.normalize`: WHATWG parsing has
-    turned every spelling of an IPv4 address into dotted decimals by then."""
+    """Returns the IP address that a URL's host represents; None for a name. The host must come from `urls.normalize`:
+    WHATWG parsing has by then converted every spelling of an IPv4 address to dotted decimals."""
     try:
         return ip_address(host.removeprefix("[").removesuffix("]"))
     except ValueError:

@@ -1,6 +1,7 @@
-"""Which domains are crawled without pace: only those an operator named, by host, host:port, address or network.
+"""Decides which domains are crawled without a delay: only those an operator listed, by host, host:port, address or
+network.
 
-Robots rules, budgets and the address guard hold for them all the same.
+Robots rules, budgets and the address guard still apply to them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from forager.politeness.guard import host_as_ip
 
 DEFAULT_PORTS = frozenset({"80", "443"})
-"""A canonical domain never carries these, so `shop.example:80` names `shop.example`."""
+"""A canonical domain never includes these ports, so `shop.example:80` means `shop.example`."""
 
 
 def has_no_delay(
@@ -41,7 +42,7 @@ def _sort_entries(entries: tuple[str, ...]) -> tuple[frozenset[str], tuple[IPv4N
 
 
 def _split(entry: str) -> tuple[str, str]:
-    """Host and port as text; the port of a bracketed address stands after the bracket."""
+    """Returns host and port as text; the port of a bracketed address follows the bracket."""
     text = entry.strip().lower()
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdigit() or (text.startswith("[") and not host.endswith("]")):

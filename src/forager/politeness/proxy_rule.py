@@ -1,5 +1,5 @@
-"""May a proxy be dialled at this address? The same table as for sites, with one difference: an operator named it, so
-that any port will do, and nobody needs to be written to."""
+"""Decides whether a proxy address may be connected to. Uses the same table as for sites, with one difference: an
+operator configured the proxy, so any port is allowed and no contact is required."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,6 +9,7 @@ ANY_PORT = 0
 
 
 def proxy_rule(allow_networks: Sequence[str]) -> Callable[[str, int], None]:
-    """Raises AddressRefusedError for an address that is not public and not in the operator's own networks."""
+    """Returns a check that raises AddressBlockedError for an address neither public nor in the operator's own
+    networks."""
     guard = AddressGuard(allow_networks, [ANY_PORT])
     return lambda ip, _port: guard.check_ip(ip, ANY_PORT)

@@ -1,1 +1,1 @@
-"""Products and the history of their prices: what the pages said, kept only when it changed."""
+"""Products and their price history: what pages state, stored only when it changes."""

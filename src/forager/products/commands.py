@@ -1,4 +1,4 @@
-"""`forager products`: what shops sell, how sure we are of it, and how their prices went."""
+"""`forager products`: lists products, the confidence in their fields, and their price history."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ STOCK_COLOURS = {"in_stock": "green", "limited": "yellow", "out_of_stock": "red"
 BARS = "▁▂▃▄▅▆▇█"
 MOST_BARS = 40
 MOST_EMPTY = 5
-"""Shops without a product that are named."""
+"""Shops without a product that are listed."""
 FIELDS = (
     *(
         "product_name",

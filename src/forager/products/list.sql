@@ -1,8 +1,8 @@
--- Products as an operator looks at them. Read only.
+-- Read-only queries on products for operators.
 -- Optional filters are NULL when not given; PostgreSQL drops them while planning, so the rest can use its index.
 
 -- name: products_by_seen
--- Products with the last change of their price, those seen last first.
+-- Lists products with their last price change, most recently seen first.
 SELECT p.id, d.name AS domain, p.url, p.product_name, p.price, p.currency, p.availability, p.rating, p.review_count, p.brand,
        p.category, p.sku, p.gtin, p.confidence, p.problems, p.parser_name, p.parser_version, p.created_at, p.updated_at, p.last_seen_at,
        p.missing_since, p.is_price_current AND g.status <> 'gone' AS is_price_current, p.price_seen_at, g.status = 'gone' AS is_gone, c.old_price, c.changed_at
@@ -22,7 +22,7 @@ ORDER BY p.last_seen_at DESC, p.id
 LIMIT $6::bigint;
 
 -- name: find_product
--- One product by number or by the key of its page, with all that is known of it.
+-- Finds one product by id, or by domain and URL hash, with all its fields.
 SELECT p.id, d.name AS domain, p.url, p.page_id, p.domain_id, p.crawl_task_id, p.product_name, p.description, p.price, p.currency,
        p.availability, p.rating, p.review_count, p.brand, p.category, p.sku, p.gtin, p.mpn, p.regular_price, p.unit_price,
        p.unit, p.seller, p.condition, p.shipping, p.attributes, p.image_urls, p.variants, p.content_hash,
@@ -34,14 +34,14 @@ JOIN pages g ON g.id = p.page_id
 WHERE p.id = $1::bigint OR (d.name = $2::text AND p.url_hash = $3::bytea);
 
 -- name: prices_of
--- The history of one product's price, oldest first.
+-- Lists the price history of one product, oldest first.
 SELECT x.seen_at, x.price, x.currency, x.availability, x.is_first, x.is_correction, x.old_price, x.old_currency, x.old_availability, x.task_id
 FROM product_prices x
 WHERE x.domain_id = $1 AND x.product_id = $2
 ORDER BY x.seen_at, x.id;
 
 -- name: dropped_parsers
--- Parsers that do worse in a domain yesterday and today than in the week before, all versions together, the largest drop first.
+-- Lists parsers that do worse in a domain yesterday and today than in the week before, all versions together, largest drop first.
 SELECT d.name AS domain, r.parser_name, r.parser_version, r.day, r.attempts, r.found, r.valid, r.rate, r.rate_before
 FROM (SELECT g.domain_id, g.parser_name, max(g.parser_version) FILTER (WHERE g.day >= t.today - 1) AS parser_version, max(g.day) AS day,
              sum(g.attempts) FILTER (WHERE g.day >= t.today - 1) AS attempts, sum(g.found) FILTER (WHERE g.day >= t.today - 1) AS found,
@@ -57,8 +57,8 @@ ORDER BY r.rate - r.rate_before, d.name, r.parser_name
 LIMIT $4::bigint;
 
 -- name: parser_rates
--- How well each parser does in each domain on its newest day, against the 14 days before, all versions together: a drop is a site that
--- changed, or a parser that got worse.
+-- Compares the success rate of each parser in each domain on its newest day with the 14 days before, all versions together: a drop means
+-- that the site changed or the parser got worse.
 WITH newest AS (
     SELECT domain_id, parser_name, max(day) AS day FROM product_days GROUP BY domain_id, parser_name
 ), rates AS (
@@ -79,7 +79,7 @@ ORDER BY (r.valid::float8 / NULLIF(r.attempts, 0)) - (r.valid_before::float8 / N
 LIMIT $2::bigint;
 
 -- name: without_products
--- Domains whose pages were read and on none of which anything like a product was found, with a page of each that was read.
+-- Lists domains whose pages were parsed without finding any product, each with one parsed page as an example.
 SELECT d.name AS domain, d.pages_crawled AS pages, g.url
 FROM domains d
 CROSS JOIN LATERAL (SELECT p.url FROM pages p WHERE p.domain_id = d.id AND p.status = 'fetched' AND NOT p.is_image ORDER BY p.id DESC LIMIT 1) g
@@ -88,7 +88,7 @@ ORDER BY d.pages_crawled DESC, d.name
 LIMIT $2::bigint;
 
 -- name: products_by_created
--- Products, those found last first.
+-- Lists products, most recently found first.
 SELECT p.id, d.name AS domain, p.url, p.product_name, p.price, p.currency, p.availability, p.rating, p.review_count, p.brand,
        p.category, p.sku, p.gtin, p.confidence, p.problems, p.is_valid, p.parser_name, p.parser_version, p.created_at, p.updated_at,
        p.last_seen_at, p.missing_since, p.is_price_current AND g.status <> 'gone' AS is_price_current, p.price_seen_at, p.page_id,
@@ -110,7 +110,7 @@ ORDER BY p.created_at DESC, p.id DESC
 LIMIT $11::bigint;
 
 -- name: changes_by_id
--- What changed in shops, newest first: prices and availability, without first sights and without our own corrections.
+-- Lists changes of prices and availability in shops, newest first; first sightings and our own corrections are left out.
 SELECT x.id, x.seen_at, d.name AS domain, p.id AS product_id, p.product_name, p.url, x.old_price, x.price, x.old_currency, x.currency,
        x.old_availability, x.availability, x.task_id
 FROM product_prices x

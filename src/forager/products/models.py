@@ -1,4 +1,4 @@
-"""What a page says about the product it sells: facts, how sure we are of each, and where each was found."""
+"""What a page states about the product it sells: facts, the confidence in each, and where each was found."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,16 +10,16 @@ FACTS = (
     *("sku", "gtin", "image_urls", "variants"),
     *("mpn", "regular_price", "unit_price", "unit", "seller", "condition", "shipping", "attributes"),
 )
-"""The fields of a product that pages speak of, in the order they are shown in."""
+"""The product fields found on pages, in display order."""
 SERIOUS = frozenset({"no_name", "no_price", "bad_price", "price_out_of_range", "bad_currency", "no_currency"})
-"""Problems with which a product does not count as read well."""
+"""Problems that make a product invalid."""
 
 
 class Evidence(NamedTuple):
-    """One place of a page that says something about one field."""
+    """One location in a page that states the value of one field."""
 
     value: str
-    """As we understood it, cut."""
+    """As parsed, truncated."""
     where: str
     """`jsonld $.offers.price`, `microdata span[itemprop=price]`, `css #productTitle`."""
     confidence: float
@@ -27,7 +27,7 @@ class Evidence(NamedTuple):
 
 
 class Variant(NamedTuple):
-    """One form of a product that can be bought: a colour, a size."""
+    """One variant of a product that can be bought: a colour, a size."""
 
     name: str | None = None
     sku: str | None = None
@@ -39,10 +39,10 @@ class Variant(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """One product of a list."""
+    """One product of a listing page."""
 
     url: str
-    """Of its own page, as pages are known by."""
+    """The normalised URL of its own page."""
     product: "Product"
 
 
@@ -65,36 +65,36 @@ class Product:
     image_urls: tuple[str, ...] = ()
     variants: tuple[Variant, ...] = ()
     mpn: str | None = None
-    """The manufacturer's number."""
+    """The manufacturer part number."""
     regular_price: Decimal | None = None
-    """Struck through beside a lower one."""
+    """The price shown struck through beside a lower one."""
     unit_price: Decimal | None = None
-    """For one `unit`: `4.20` for `kg`."""
+    """The price per `unit`: `4.20` for `kg`."""
     unit: str | None = None
     seller: str | None = None
     condition: str | None = None
     """`new`, `used`, `refurbished` or `damaged`."""
     shipping: Decimal | None = None
-    """What delivery costs, in `currency`."""
+    """The delivery cost, in `currency`."""
     attributes: Mapping[str, str] = field(default_factory=dict)
-    """What else the page says of it: color, material, weight."""
+    """Other attributes stated by the page: color, material, weight."""
     content_hash: bytes = b""
-    """16 bytes over the facts, so that only a change of them is a change."""
+    """16 bytes over the facts: the product counts as changed only when they change."""
     confidence: float = 0.0
     evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
-    """Field → what was chosen, then what else the page said."""
+    """Field → the chosen value, then the other values on the page."""
     problems: tuple[str, ...] = ()
     parser_name: str = "generic"
     parser_version: int = 1
 
     @property
     def is_valid(self) -> bool:
-        """Whether it counts as read well."""
+        """Whether it has no serious problem."""
         return not SERIOUS.intersection(self.problems)
 
 
 def pack(product: Product) -> dict[str, Any]:
-    """As JSON can carry it."""
+    """Returns the product as JSON-compatible values."""
     packed = {name: getattr(product, name) for name in Product.__slots__}
     return packed | {
         "price": _text(product.price),
@@ -110,7 +110,7 @@ def pack(product: Product) -> dict[str, Any]:
 
 
 def pack_variant(variant: Variant) -> dict[str, str]:
-    """Only what is known of it."""
+    """Returns only the known fields."""
     return {name: str(value) for name, value in variant._asdict().items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""What an operator may look at of products: facts, evidence, prices, changes, how parsers do. Reads only."""
+"""Read-only queries on products for operators: facts, evidence, prices, changes, parser success rates."""
 
 import json
 from datetime import datetime
@@ -13,9 +13,9 @@ from forager.urls.normalize import normalize, url_key
 
 SQL = statements.load("forager.products", "list.sql")
 DROP = 0.2
-"""A success rate that fell by so much is worth a look."""
+"""A success rate that fell by this much is reported."""
 WORTH_A_LOOK = 5
-"""Pages tried; a rate over fewer says nothing."""
+"""Pages attempted; a rate over fewer is not meaningful."""
 
 
 async def list_seen_products(
@@ -28,14 +28,14 @@ async def list_seen_products(
     has_problems: bool | None = None,
     limit: int | None = None,
 ) -> list[Row]:
-    """Returns products with the last change of their price, those seen last first. `change`: `up`, `down` or `any`."""
+    """Returns products with their last price change, most recently seen first. `change`: `up`, `down` or `any`."""
     name = await known_name(connection, domain)
     rows = await connection.fetch(SQL["products_by_seen"], name, availability, brand, change, has_problems, limit)
     return [dict(row) for row in rows]
 
 
 async def find_product(connection: Connection, which: str) -> Row:
-    """By its number or any spelling of its page's URL."""
+    """Finds a product by its id or any spelling of its page's URL."""
     number, name, key = _read_name(which)
     found = await connection.fetchrow(SQL["find_product"], number, name, key)
     if found is None:
@@ -44,34 +44,34 @@ async def find_product(connection: Connection, which: str) -> Row:
 
 
 async def list_prices(connection: Connection, which: str) -> tuple[Row, list[Row]]:
-    """The product, and its prices from the oldest on."""
+    """Returns the product and its prices, oldest first."""
     product = await find_product(connection, which)
     rows = await connection.fetch(SQL["prices_of"], product["domain_id"], product["id"])
     return product, [dict(row) for row in rows]
 
 
 async def list_parsers(connection: Connection, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
-    """How well parsers do, the largest drop first."""
+    """Returns the success rates of parsers, largest drop first."""
     name = await known_name(connection, domain)
     rows = [dict(row) for row in await connection.fetch(SQL["parser_rates"], name, limit)]
     return [row | {"has_dropped": has_dropped(row)} for row in rows]
 
 
 async def list_without_products(connection: Connection, *, domain: str | None = None, limit: int) -> list[Row]:
-    """Domains whose pages were read and gave nothing like a product, those with most pages first."""
+    """Returns domains whose pages were parsed without finding a product, those with most pages first."""
     name = await known_name(connection, domain)
     return [dict(row) for row in await connection.fetch(SQL["without_products"], name, limit)]
 
 
 async def list_dropped(connection: Connection, *, domain: str | None = None, limit: int | None = None) -> list[Row]:
-    """Parsers that read less than in the week before, the largest drop first. Only the last days are looked at."""
+    """Returns parsers that succeed less often than in the week before, largest drop first. Reads only the last days."""
     name = await known_name(connection, domain)
     rows = await connection.fetch(SQL["dropped_parsers"], WORTH_A_LOOK, DROP, name, limit)
     return [dict(row) | {"has_dropped": True} for row in rows]
 
 
 def has_dropped(row: Row) -> bool:
-    """Whether a success rate fell by more than chance explains."""
+    """Whether the success rate fell by more than chance explains."""
     rate, before = row["rate"], row["rate_before"]
     return rate is not None and before is not None and row["attempts"] >= WORTH_A_LOOK and before - rate > DROP
 
@@ -100,7 +100,7 @@ async def list_products(
     is_valid: bool | None = None,
     limit: int | None = None,
 ) -> list[Row]:
-    """Returns products, those found last first."""
+    """Returns products, most recently found first."""
     name = await known_name(conn, domain)
     filters = (name, availability, brand, category, currency, lowest, highest, is_valid)
     return as_dicts(await conn.fetch(SQL["products_by_created"], *after, *filters, limit))
@@ -115,6 +115,7 @@ async def list_changes(
     since: datetime | None = None,
     limit: int | None = None,
 ) -> list[Row]:
-    """Returns changes of prices and availability, newest first. `of`: only those of the `price` or `availability`."""
+    """Returns changes of prices and availability, newest first. `of`: only changes of the `price` or the
+    `availability`."""
     name = await known_name(conn, domain)
     return as_dicts(await conn.fetch(SQL["changes_by_id"], *after, name, of, since, limit))

@@ -1,8 +1,8 @@
--- Products, the history of their prices, and how well they are read. Owner of products, product_prices, product_days.
+-- Products, their price history, and parser success rates. Owner of products, product_prices, product_days.
 
 -- name: add_products
--- Products seen for the first time, each with the first row of its prices. One that another transaction added meanwhile is
--- left to see_products.
+-- Adds products seen for the first time, each with its first price row. Products that another transaction added meanwhile are left to
+-- see_products.
 WITH n AS (
     SELECT domain_id, page_id, task_id, COALESCE(seen_at, now()) AS seen_at, url, url_hash, name, description, price, currency,
            availability, rating, review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name,
@@ -36,9 +36,9 @@ WITH n AS (
 SELECT page_id FROM added;
 
 -- name: see_products
--- Products seen again. What a page does not name any more is kept, a sight older than the last is left out, and a row of prices is
--- written only when price, currency or availability differ from what is stored under the lock. A list does not speak against what the
--- product's own page said, and where the page puts a list right, that is a correction and no change.
+-- Updates products seen again. Price, currency and availability that a page no longer states are kept, visits older than the last are
+-- ignored, and a price row is written only when price, currency or availability differ from what is stored under the lock. A listing
+-- does not override what the product's own page stated; when the page overrides a listing, the price row is a correction, not a change.
 WITH n AS (
     SELECT domain_id, page_id, task_id, COALESCE(seen_at, now()) AS seen_at, url, url_hash, name, description, price, currency,
            availability, rating, review_count, brand, category, sku, gtin, image_urls, variants, content_hash, parser_name,
@@ -86,8 +86,8 @@ ORDER BY product_id
 RETURNING product_id;
 
 -- name: see_unchanged
--- Pages that did not change since: their products are still there, unless only lists ever showed them, or the reading before did not
--- find them; a price that was not on the page then is not on it now.
+-- Updates products of unchanged pages: they are still there, unless only listings ever showed them or the previous parse did not find
+-- them. A price that was not on the page then is not on it now.
 UPDATE products p
 SET last_seen_at = GREATEST(p.last_seen_at, now()), crawl_task_id = n.task_id,
     price_seen_at = CASE WHEN p.is_price_current THEN GREATEST(p.last_seen_at, now()) ELSE p.price_seen_at END
@@ -95,8 +95,8 @@ FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS n (domain_id, page_id, 
 WHERE p.domain_id = n.domain_id AND p.page_id = n.page_id AND NOT p.is_listed AND p.missing_since IS NULL;
 
 -- name: lose_products
--- Of pages that were read and gave no product now: those that gave one before, with who read them then. They say since when it is
--- missing. What a list said of them was not given by them.
+-- Marks products missing whose pages were parsed and gave no product this time, and returns them with the parser that found them before.
+-- Products known only from listings are left out: their own pages never gave them.
 WITH lost AS MATERIALIZED (
     SELECT p.id, n.seen_at FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS n (domain_id, page_id, seen_at)
     JOIN products p ON p.domain_id = n.domain_id AND p.page_id = n.page_id AND NOT p.is_listed
@@ -107,7 +107,7 @@ FROM lost l WHERE p.id = l.id
 RETURNING p.domain_id, p.page_id, p.parser_name, p.parser_version;
 
 -- name: count_days
--- How well parsers did, added to the day.
+-- Adds attempts and successes of parsers to today's counters.
 INSERT INTO product_days AS d (domain_id, day, parser_name, parser_version, attempts, found, valid)
 SELECT n.domain_id, (now() AT TIME ZONE 'UTC')::date, n.parser_name, n.parser_version, n.attempts, n.found, n.valid
 FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::int[], $6::int[])
@@ -117,7 +117,7 @@ ON CONFLICT (domain_id, day, parser_name, parser_version)
 DO UPDATE SET attempts = d.attempts + EXCLUDED.attempts, found = d.found + EXCLUDED.found, valid = d.valid + EXCLUDED.valid;
 
 -- name: move_to_twins
--- Where several of these domains know a page, its product goes to the page that stays (the eldest), unless that one has a product.
+-- Where several of these domains have the same page, moves its product to the oldest one, which stays, unless that one has a product.
 UPDATE products r SET page_id = n.stays
 FROM (
     SELECT DISTINCT ON (t.stays) q.id, t.stays
@@ -129,15 +129,15 @@ FROM (
 WHERE r.id = n.id AND r.page_id <> n.stays;
 
 -- name: move_products
--- Products of domains that became one.
+-- Moves the products of merged domains.
 UPDATE products SET domain_id = $1 WHERE domain_id = ANY ($2::bigint[]);
 
 -- name: move_prices
--- Prices of domains that became one.
+-- Moves the prices of merged domains.
 UPDATE product_prices SET domain_id = $1 WHERE domain_id = ANY ($2::bigint[]);
 
 -- name: move_product_days
--- The days of parsers in domains that became one, summed up.
+-- Sums the daily parser counters of merged domains.
 INSERT INTO product_days AS kept (domain_id, day, parser_name, parser_version, attempts, found, valid)
 SELECT $1, day, parser_name, parser_version, sum(attempts), sum(found), sum(valid)
 FROM product_days WHERE domain_id = ANY ($2::bigint[]) GROUP BY day, parser_name, parser_version

@@ -1,4 +1,4 @@
-"""Records with every batch the products that its pages show."""
+"""Records the products found on the pages of each batch."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,13 +9,13 @@ from forager.products import store
 
 
 class ProductRecorder(BatchPart):
-    """Keeps nothing between batches, so one part serves them all."""
+    """Keeps no state between batches, so one instance serves all of them."""
 
     async def prepare(self, _outcomes: Sequence[Outcome]) -> BatchPart:
         return self
 
     def clear(self) -> None:
-        """Remembers nothing of pages."""
+        """Does nothing: there is no state."""
 
     async def record_after_pages(
         self, conn: Connection, done: Sequence[Outcome], page_ids: Mapping[bytes, int]

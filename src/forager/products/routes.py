@@ -1,4 +1,4 @@
-"""Products: facts, evidence, prices over time, changes, and how well parsers do."""
+"""Products: facts, evidence, price history, changes, and parser success rates."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""What the statements of products take: named columns of bulk statements."""
+"""Parameters of the product statements: named columns for bulk statements."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class ProductColumns(NamedTuple):
-    """One element per product that a visit saw. Lists and objects are JSON."""
+    """One element per product seen by a visit. Lists and objects are JSON."""
 
     domain_id: Sequence[int]
     page_id: Sequence[int]

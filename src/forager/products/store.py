@@ -1,6 +1,6 @@
-"""Products of a batch of visits into their tables. Opens no transactions: the floor above does, under its leases.
+"""Stores the products of a batch of visits. Opens no transactions: the caller does, under its leases.
 
-Seeing the same visit twice, or an older one later, changes no price: only a newer visit with another price does.
+Recording the same visit twice, or an older one later, changes no price: only a newer visit with another price does.
 """
 
 import json
@@ -26,12 +26,12 @@ NOT_MODIFIED = 304
 LONGEST_TEXT = 255
 MOST_ATTRIBUTES = 100
 HIGHEST = Decimal(10) ** 15
-"""Prices from here on are none."""
+"""Prices from this value on are discarded."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProductVisit:
-    """What one visit saw of one page's product; None: nothing."""
+    """The product that one visit saw on one page; None: no product."""
 
     domain_id: int
     page_id: int
@@ -39,16 +39,16 @@ class ProductVisit:
     url: str
     product: Product | None
     seen_at: datetime | None = None
-    """When the page was visited; None: with this transaction, on the database's clock."""
+    """When the page was visited; None: the time of this transaction, on the database's clock."""
     is_revisit: bool = False
     is_unchanged: bool = False
-    """The server said so, and sent nothing."""
+    """The server reported the page as not modified and sent no body."""
     is_listed: bool = False
-    """A list named it, not its own page; `task_id` is the visit to the list."""
+    """The product comes from a listing, not from its own page; `task_id` is the visit to the listing."""
 
 
 def get_product_visits(outcomes: Iterable[Outcome]) -> list[ProductVisit]:
-    """Visits that saw a product, or might have missed one."""
+    """Returns visits that saw a product, or might have missed one."""
     return [
         ProductVisit(
             outcome.target.domain_id,
@@ -67,7 +67,7 @@ def get_product_visits(outcomes: Iterable[Outcome]) -> list[ProductVisit]:
 
 
 def listed_of(outcomes: Iterable[Outcome], page_ids: Mapping[bytes, int]) -> list[ProductVisit]:
-    """What lists say of products whose pages are known, and of the same domain; `page_ids` are by the keys of URLs."""
+    """Returns listed products whose pages are known and belong to the same domain; `page_ids` is keyed by URL hash."""
     found: list[ProductVisit] = []
     for outcome in outcomes:
         if outcome.reading is None or not outcome.reading.listed:
@@ -86,7 +86,7 @@ def listed_of(outcomes: Iterable[Outcome], page_ids: Mapping[bytes, int]) -> lis
 
 
 async def store(conn: Connection, sights: Sequence[ProductVisit]) -> int:
-    """Facts, prices and how well they were read. Answers how many prices changed; costs nothing without products."""
+    """Stores facts, prices and parser counters. Returns how many prices changed; costs nothing without products."""
     named = sorted((sight for sight in sights if sight.product and sight.product.name), key=lambda s: not s.is_listed)
     sold = {(sight.domain_id, sight.page_id): sight for sight in named}
     changed = await _keep(conn, list(sold.values())) if sold else 0
@@ -155,12 +155,12 @@ def _truncate(text: str | None) -> str | None:
 
 
 def _clamp_price(value: Decimal | None) -> Decimal | None:
-    """What the column can hold: one price that no shop asks for must not fail a batch."""
+    """Drops values the column cannot hold: one absurd price must not fail a batch."""
     return value if value is not None and value.is_finite() and 0 <= value < HIGHEST else None
 
 
 async def _count(conn: Connection, sights: Sequence[ProductVisit]) -> None:
-    """Counts attempts by parser. A page that gave a product before and gives none now counts as tried in vain."""
+    """Counts attempts by parser. A page that gave a product before and gives none now counts as a failed attempt."""
     tally: dict[tuple[int, str, int], list[int]] = {}
     for sight in sights:
         if (product := sight.product) is not None and not sight.is_listed:
@@ -183,11 +183,11 @@ async def _count(conn: Connection, sights: Sequence[ProductVisit]) -> None:
 
 
 async def move_duplicates(conn: Connection, domains: Sequence[int]) -> None:
-    """Products of pages that go, because a twin in another of these domains stays, go to that twin; before pages do."""
+    """Moves products of pages that will be removed to their duplicates that stay. Call it before moving pages."""
     await conn.execute(SQL["move_to_twins"], domains)
 
 
 async def merge_domains(conn: Connection, elder: int, others: Sequence[int]) -> None:
-    """Products, prices and days of domains become the elder's; after their pages did."""
+    """Moves products, prices and daily counters to the oldest of these domains. Call it after moving their pages."""
     for statement in ("move_products", "move_prices", "move_product_days"):
         await conn.execute(SQL[statement], elder, others)

@@ -1,1 +1,1 @@
-"""Proxies: whose turn it is in a domain's pool, their health, their passwords. Dials nobody: `fetch` does."""
+"""Proxies: rotation in a domain's pool, health, passwords. Opens no connections: `fetch` does."""

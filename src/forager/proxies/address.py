@@ -1,4 +1,5 @@
-"""What a person writes for a proxy: `http://user:password@host:port`. Pure; what it refuses it does not repeat."""
+"""Parses a proxy address as an operator writes it: `http://user:password@host:port`. Pure; error messages do not
+repeat rejected input."""
 
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -67,5 +68,5 @@ def _is_plain(host: str) -> bool:
 
 
 def _mask(parts: SplitResult) -> str:
-    """Without user name and password."""
+    """Returns the address without user name and password."""
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

@@ -1,4 +1,4 @@
-"""What an operator does with proxies, one short function per statement of `operate.sql`. Opens no transactions."""
+"""Operator actions on proxies, one short function per statement of `admin.sql`. Opens no transactions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ProxyInfo:
-    """What is known about a proxy besides its address; None: not said."""
+    """Details of a proxy besides its address; None: not given."""
 
     country: str | None = None
     city: str | None = None
@@ -32,7 +32,7 @@ class ProxyInfo:
 async def add_proxy(
     conn: Connection, address: ProxyAddress, facts: ProxyInfo, sealed_password: str | None
 ) -> tuple[int, bool]:
-    """Its number, and whether it is new."""
+    """Returns the proxy's id, and whether it is new."""
     row = await fetch_one(
         conn,
         SQL["add_proxy"],
@@ -74,7 +74,7 @@ async def remove_proxies(conn: Connection, ids: Sequence[int]) -> list[int]:
 
 
 async def assign(conn: Connection, domain_id: int, ids: Sequence[int], *, priority: int | None) -> list[int]:
-    """Those that are new in the pool."""
+    """Adds proxies to a domain's pool; returns those that are new in it."""
     rows = await conn.fetch(SQL["assign"], domain_id, ids, priority)
     return sorted(row["proxy_id"] for row in rows if row["is_new"])
 
@@ -96,7 +96,7 @@ async def switch_members(conn: Connection, domain_id: int, ids: Sequence[int], i
 
 
 async def rotate_secret(conn: Connection, vault: PasswordCipher) -> int:
-    """All passwords under the first key; how many there were."""
+    """Encrypts all passwords with the first key; returns how many there were."""
     rows = await conn.fetch(SQL["sealed_passwords"])
     sealed = [
         vault.rotate_secret(row["sealed_password"], Proxy(row["id"], row["protocol"], row["host"], row["port"]).name)

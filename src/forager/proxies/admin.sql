@@ -1,7 +1,7 @@
--- What an operator does with proxies, and what an operator is shown of them. No password is ever read but to be sealed anew.
+-- Operator actions on proxies, and what operators see of them. Passwords are read only to encrypt them again.
 
 -- name: add_proxy
--- A proxy, or new facts of a known one: what is given replaces what was there.
+-- Adds a proxy, or updates a known one: given values replace the previous ones.
 INSERT INTO proxies AS p (protocol, host, port, username, sealed_password, is_forwarding, country_code, city, provider, monthly_cost,
                           max_requests_per_hour)
 VALUES ($1, $2, $3, $4, $5, COALESCE($6, false), $7, $8, $9, $10, COALESCE($11, 1000))
@@ -35,41 +35,41 @@ WHERE dp.domain_id = $1
 ORDER BY dp.priority, dp.last_used_at NULLS FIRST, p.id;
 
 -- name: find_ids
--- Which of these proxies are known, or those of a country or provider.
+-- The ids of these proxies that exist, or of those of a country or provider.
 SELECT id FROM proxies
 WHERE ($1::bigint[] IS NULL OR id = ANY ($1)) AND ($2::text IS NULL OR country_code = $2) AND ($3::text IS NULL OR provider = $3)
 ORDER BY id;
 
 -- name: only_ones_of
--- Domains that would be without any proxy if these were taken away.
+-- Domains that would have no proxy left if these were removed.
 SELECT d.name FROM domains d
 WHERE EXISTS (SELECT FROM domain_proxies dp WHERE dp.domain_id = d.id AND dp.proxy_id = ANY ($1::bigint[]))
   AND NOT EXISTS (SELECT FROM domain_proxies dp WHERE dp.domain_id = d.id AND dp.proxy_id <> ALL ($1))
 ORDER BY d.name LIMIT 3;
 
 -- name: remove_proxies
--- Proxies, and their places in all pools. The history keeps their numbers.
+-- Deletes proxies and their memberships in all pools. The history keeps their ids.
 DELETE FROM proxies WHERE id = ANY ($1::bigint[]) RETURNING id;
 
 -- name: assign
--- Proxies become part of a domain's pool; those that are already stay as they are, but for a new priority.
+-- Adds proxies to a domain's pool; existing members stay unchanged, except for a new priority.
 INSERT INTO domain_proxies AS dp (domain_id, proxy_id, priority)
 SELECT $1, n.id, COALESCE($3::smallint, 5) FROM unnest($2::bigint[]) AS n (id) ORDER BY n.id
 ON CONFLICT (domain_id, proxy_id) DO UPDATE SET priority = COALESCE($3, dp.priority), updated_at = now()
 RETURNING proxy_id, xmax = 0 AS is_new;
 
 -- name: unassign
--- Proxies leave a domain's pool; all of them where none is named.
+-- Removes proxies from a domain's pool; all of them where none is given.
 DELETE FROM domain_proxies WHERE domain_id = $1 AND ($2::bigint[] IS NULL OR proxy_id = ANY ($2)) RETURNING proxy_id;
 
 -- name: move_pools
--- Domains become one: it gets the proxies of all, with their places' health begun anew.
+-- Merges domains: the remaining one gets the proxies of all, with the health of each membership reset.
 INSERT INTO domain_proxies (domain_id, proxy_id, priority)
 SELECT $1, proxy_id, min(priority) FROM domain_proxies WHERE domain_id = ANY ($2::bigint[]) GROUP BY proxy_id
 ON CONFLICT (domain_id, proxy_id) DO NOTHING;
 
 -- name: switch_proxies
--- A person switches proxies on or off; failures in a row are forgotten, and what a person switched off is not tried again.
+-- Switches proxies on or off; resets consecutive failures. A proxy that an operator switched off is not probed.
 UPDATE proxies SET is_active = $2, consecutive_failures = 0, probe_at = NULL, failed_probes = 0, updated_at = now()
 WHERE id IN (SELECT id FROM proxies WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE)
 RETURNING id;
@@ -81,16 +81,17 @@ WHERE domain_id = $1 AND proxy_id = ANY ($2::bigint[])
 RETURNING proxy_id AS id;
 
 -- name: sealed_passwords
--- All passwords as they are kept, to be sealed with another key.
+-- All passwords as stored, to be encrypted with another key.
 SELECT id, protocol, host, port, sealed_password FROM proxies WHERE sealed_password IS NOT NULL ORDER BY id FOR NO KEY UPDATE;
 
 -- name: replace_sealed
--- The same passwords under another key.
+-- Stores the same passwords under another key.
 UPDATE proxies p SET sealed_password = n.sealed, updated_at = now()
 FROM unnest($1::bigint[], $2::text[]) AS n (id, sealed) WHERE p.id = n.id;
 
 -- name: pool_health
--- Each domain that has a pool, or one domain: how large it is, how it does, what its pace allows and what its proxies may do.
+-- Each domain that has a pool, or one domain: the pool's size and health, what its pace allows and the limits of its
+-- proxies.
 SELECT d.id, d.name, d.proxy_country, d.paces_per_proxy, d.crawl_delay_s,
        count(dp.proxy_id)::int AS proxies,
        count(*) FILTER (WHERE dp.is_active AND p.is_active AND (d.proxy_country IS NULL OR p.country_code = d.proxy_country))::int AS active,
@@ -105,7 +106,7 @@ GROUP BY d.id
 ORDER BY d.name;
 
 -- name: costs
--- What proxies cost in a month, and what those cost that no domain uses.
+-- Monthly cost of proxies, and of those that no domain uses.
 SELECT count(*)::int AS proxies, count(*) FILTER (WHERE is_active)::int AS active, sum(monthly_cost)::float8 AS monthly_cost,
        count(*) FILTER (WHERE is_idle)::int AS idle, (sum(monthly_cost) FILTER (WHERE is_idle))::float8 AS idle_cost
 FROM (SELECT p.is_active, p.monthly_cost,

@@ -1,6 +1,7 @@
-"""The way of a single question to a site: through its domain's proxies where it has some, and never around them.
+"""Sends single requests to a site: through its domain's proxies where it has some, and never around them.
 
-A crawl has its pools with its leases; this is for commands that ask without one. What they learn of a proxy counts.
+A crawl opens its pools with its leases; this client is for commands that make requests without a lease. Their results
+count for a proxy's health.
 """
 
 import contextlib
@@ -44,7 +45,7 @@ class ProxiedClient:
         on_sent: Callable[[], None],
         cut_at: int | None = None,
     ) -> Fetched:
-        """Raises ProxyError where the domain has a pool and nothing of it can be used."""
+        """Fetches a URL. Raises ProxyError where the domain has a pool and no proxy of it can be used."""
         ask = partial(self._client.get, url, read_body=read_body, cut_at=cut_at, on_sent=on_sent)
         domain = domain_of(url)
         pool = await self._pool_of(domain)
@@ -53,7 +54,7 @@ class ProxiedClient:
         return await self._go_through(pool, domain, ask)
 
     async def _go_through(self, pool: ProxyPool, domain: str, ask: Callable[..., Any]) -> Fetched:
-        """One proxy after the other until one works; an answer of the site is the end, whatever it is."""
+        """Tries one proxy after the other until one works; any response of the site ends the attempts."""
         for _ in range(pool.size):
             via = pool.take(clock.monotonic())
             if via is None:
@@ -91,7 +92,8 @@ class ProxiedClient:
 
 @contextlib.asynccontextmanager
 async def open_proxied_client(settings: Settings, client: Client, command: str) -> AsyncIterator[ProxiedClient]:
-    """A home that never had a database has no proxies, and gets none for a question."""
+    """Yields a client. A home that never had a database has no proxies, and no database is created for a single
+    request."""
     vault = get_cipher(settings)
     if settings.database.url is None and not Place.of(settings.home).data.exists():
         yield ProxiedClient(client, None, vault)

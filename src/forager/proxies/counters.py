@@ -1,4 +1,4 @@
-"""Uses of a batch, added up for one statement: what a row becomes must not depend on how uses were batched. Pure."""
+"""Adds up the uses of a batch for one statement: the resulting row must not depend on how uses were batched. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -17,13 +17,13 @@ class ProxyCounters:
     successes: int = 0
     failures: int = 0
     last_failures: int = 0
-    """After the last success, or all."""
+    """Failures after the last success, or all."""
     average_ms: float | None = None
-    """Of these alone."""
+    """Average of these uses alone."""
     kept_share: float = 1.0
-    """How much is left of the average before."""
+    """Weight of the previous average."""
     added_ms: float = 0.0
-    """What comes to it."""
+    """Amount added to the weighted previous average."""
     last_used_at: datetime | None = None
     last_success_at: datetime | None = None
     last_failure_at: datetime | None = None
@@ -51,7 +51,7 @@ class ProxyCounters:
 
 
 def by_proxy(uses: Iterable[ProxyUse]) -> dict[int, ProxyCounters]:
-    """In id order. A proxy that carried us to a site which did not answer did its part."""
+    """Returns the counters by proxy, in id order. A proxy that reached a site which did not respond is not at fault."""
     tallies: dict[int, ProxyCounters] = {}
     for use in uses:
         tallies.setdefault(use.proxy_id, ProxyCounters()).add(use, use.passage is ProxyResult.BROKEN)
@@ -59,7 +59,7 @@ def by_proxy(uses: Iterable[ProxyUse]) -> dict[int, ProxyCounters]:
 
 
 def by_pair(uses: Iterable[ProxyUse]) -> dict[tuple[int, int], ProxyCounters]:
-    """(Domain, proxy), in this order."""
+    """Returns the counters by (domain, proxy), in this order."""
     tallies: dict[tuple[int, int], ProxyCounters] = {}
     for use in uses:
         tallies.setdefault((use.domain_id, use.proxy_id), ProxyCounters()).add(use, is_failure=True)

@@ -1,6 +1,6 @@
 """Probes proxies that were switched off by their failures: one that works is switched on, another waits longer.
 
-So are proxies that failed with one domain only.
+Also probes proxies that failed with one domain only.
 """
 
 from forager.proxies import store
@@ -9,7 +9,7 @@ from forager.scheduler.job import Job, JobContext
 from forager.scheduler.text import things
 
 BATCH = 64
-"""Probed in one run: a dead proxy takes ten seconds, so the other jobs wait for twenty at most."""
+"""Proxies probed per run: a dead proxy takes ten seconds, so other jobs wait for twenty at most."""
 
 
 class ProbeProxiesJob(Job):

@@ -1,4 +1,4 @@
-"""A proxy, and what one request through it taught. Carried from the claim to the request and back to the record."""
+"""A proxy, and the result of one request through it. Passed from the claim to the request and back to the recorder."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,32 +8,32 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """A way out that an operator named. Its password is never printed."""
+    """A proxy that an operator added. Its password is never printed."""
 
     id: int
     protocol: str
-    """`http`, `https` (TLS on the way to the proxy) or `socks5`."""
+    """`http`, `https` (TLS to the proxy) or `socks5`."""
     host: str
     port: int
     username: str | None = None
     password: str | None = field(default=None, repr=False)
     is_forwarding: bool = False
-    """Plain http is handed to it as a whole, without a tunnel: it resolves the name itself."""
+    """Plain http requests are sent to it as a whole, without a tunnel: it resolves the name itself."""
 
     @property
     def name(self) -> str:
-        """For people and logs."""
+        """Returns the name for display and logs."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"proxy {self.id} ({self.protocol}://{host}:{self.port})"
 
 
 class ProxyResult(StrEnum):
-    """What became of a request that was sent through a proxy."""
+    """Result of a request that was sent through a proxy."""
 
     THROUGH = "through"
-    """The site answered, whatever it said: the proxy works, and works for this site."""
+    """The site responded, whatever the response: the proxy works, and works for this site."""
     NOT_THROUGH = "not_through"
-    """The proxy did its part and the site did not answer: says something about the two together."""
+    """The proxy worked and the site did not respond: this concerns the pair of both."""
     BROKEN = "broken"
     """The proxy itself failed."""
 

@@ -1,4 +1,5 @@
-"""The pool of one leased domain, in its worker's memory: whose turn it is, and what was learned and not yet written."""
+"""The pool of one leased domain, in its worker's memory: selects the next proxy and keeps results that are not
+written yet."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,29 +21,29 @@ class ProxyPool:
         self._uses: list[ProxyUse] = []
         self.paces_per_proxy = paces_per_proxy
         self.spacing_s = 0.0
-        """The pace of each proxy of its own; 0: the domain's pace is enough."""
+        """Delay between two uses of the same proxy; 0: the domain's pace is enough."""
 
     @property
     def size(self) -> int:
-        """How many work."""
+        """Returns how many proxies work."""
         return sum(choose.works(member, self._country) for member in self._members.values())
 
     @property
     def is_empty(self) -> bool:
-        """An operator took all of it away: the domain is asked directly."""
+        """Returns whether an operator removed all proxies: requests to the domain are then sent directly."""
         return not self._members
 
     def split_delay(self, delay_s: float) -> float:
-        """Each proxy keeps the delay; answers what is left of it for the domain as a whole."""
+        """Applies the delay to each proxy; returns the resulting delay for the domain as a whole."""
         self.spacing_s = delay_s
         return delay_s / max(1, self.size)
 
     def wait_s(self, now: float) -> float | None:
-        """Seconds until a request may leave; None when no proxy works."""
+        """Returns the seconds until a request may be sent; None when no proxy works."""
         return choose.wait_s(self._members.values(), now, country=self._country, spacing_s=self.spacing_s)
 
     def take(self, now: float) -> Proxy | None:
-        """The next one; None when none may be used now."""
+        """Returns the next proxy; None when none may be used now."""
         member = choose.select_proxy(self._members.values(), now, country=self._country, spacing_s=self.spacing_s)
         if member is None:
             return None
@@ -62,7 +63,7 @@ class ProxyPool:
         member = self._members.get(proxy.id)
         if passage is None:
             if member is not None:
-                member.standing.reduce_pending(1)  # it is not written at all
+                member.standing.reduce_pending(1)  # it is never written
             return
         if member is not None:
             choose.note(member, passage, response_time_ms)
@@ -71,17 +72,18 @@ class ProxyPool:
     def record(
         self, proxy: Proxy, error: VisitError | None, *, at: datetime, response_time_ms: int | None = None
     ) -> None:
-        """Learns from a request that went through a proxy, by how it ended."""
+        """Updates the health of a proxy by how a request through it ended."""
         passage, words = choose.get_proxy_result(error), str(error) if error else None
         self.note(proxy, passage, at=at, response_time_ms=response_time_ms, error=words)
 
     def take_pending(self) -> tuple[ProxyUse, ...]:
-        """What was learned since this was asked last."""
+        """Returns the results since the last call."""
         uses, self._uses = tuple(self._uses), []
         return uses
 
     def renew(self, members: Sequence[Member], *, country: str | None) -> None:
-        """As the database has it now: others use these proxies too, and operators change pools. Turns stay."""
+        """Updates the pool from the database: other workers use these proxies too, and operators change pools. The
+        rotation order stays."""
         for member in members:
             known = self._members.get(member.standing.proxy.id)
             if known is not None:

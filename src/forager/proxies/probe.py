@@ -1,4 +1,5 @@
-"""Tries proxies: dials each under the rule for proxies and, where a domain uses it, knocks at that site through it."""
+"""Probes proxies: connects to each under the address rule for proxies and, where a domain uses it, to that site
+through it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ MOST_AT_ONCE = 32
 
 
 async def probe(settings: Settings, rows: Sequence[ProbeRow]) -> list[ProbeResult]:
-    """Each with what is wrong with it, or None. Never raises for what a proxy does."""
+    """Returns the error of each proxy, or None. Never raises for errors of a proxy."""
     guard = AddressGuard(
         settings.fetch.allow_networks, settings.fetch.allow_ports, is_anonymous=settings.contact is None
     )
@@ -54,4 +55,4 @@ async def _probe_proxy(client: Client, proxy: Proxy, row: ProbeRow) -> None:
     except VisitError:
         if row.domain_id is not None:
             raise
-        await client.check_proxy(proxy)  # the site is to blame, which says nothing about the proxy
+        await client.check_proxy(proxy)  # the site is at fault, which does not concern the proxy

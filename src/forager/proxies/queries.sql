@@ -1,4 +1,4 @@
--- Proxies at work: pools of leased domains, health, probes. Owner of proxies, domain_proxies.
+-- Proxies in use: pools of leased domains, health, probes. Owner of proxies, domain_proxies.
 
 -- name: find_pools
 -- The pools of these domains, each member with its own health and its proxy's.
@@ -13,8 +13,9 @@ WHERE dp.domain_id = ANY ($1::bigint[])
 ORDER BY dp.domain_id, p.id;
 
 -- name: count_uses
--- What requests taught about proxies, and how each stands now. Last in its transaction and in id order: workers share these rows.
--- A success ends the failures in a row, and switches on what failures had switched off; what a person switched off stays off.
+-- Updates the health of proxies from request results and returns their state. Last in its transaction and in id order:
+-- workers share these rows. A success resets consecutive failures, and switches on what failures had switched off; what
+-- an operator switched off stays off.
 WITH held AS MATERIALIZED (
     SELECT id FROM proxies WHERE id = ANY ($1::bigint[]) ORDER BY id FOR NO KEY UPDATE
 ), noted AS (
@@ -46,7 +47,7 @@ RETURNING p.id, p.is_active, p.consecutive_failures, p.hour_requests,
           GREATEST(0, EXTRACT(EPOCH FROM p.hour_began_at + interval '1 hour' - now()))::float8 AS hour_left_s;
 
 -- name: count_pair_uses
--- The same for proxies with the domains they were used for, which are under the writer's own leases.
+-- The same for pairs of proxy and domain; the domains are under the writer's own leases.
 WITH noted AS (
     SELECT n.*, p.is_active AS was_active, p.probe_at AS was_probe_at,
            CASE WHEN n.successes > 0 THEN n.last_failures ELSE p.consecutive_failures + n.failures END AS in_a_row
@@ -70,8 +71,8 @@ SET consecutive_failures = n.in_a_row, failures = p.failures + n.failures, succe
 FROM noted n WHERE p.domain_id = n.domain_id AND p.proxy_id = n.proxy_id;
 
 -- name: find_probes
--- What failures switched off and is to be tried again now: proxies, each with a site of its own it may be tried with, and proxies
--- that work with domains they did not work for. Sites that must be left alone are not asked for.
+-- What failures switched off and is due for a probe: proxies, each with one of its sites to probe with, and working
+-- proxies with domains for which they failed. Blocked, unreachable and paused sites are not contacted.
 (SELECT p.id, p.protocol, p.host, p.port, p.username, p.sealed_password, p.is_forwarding, p.failed_probes, NULL::bigint AS domain_id,
         (SELECT d.base_url FROM domain_proxies dp JOIN domains d ON d.id = dp.domain_id
          WHERE dp.proxy_id = p.id AND d.is_active AND d.status NOT IN ('blocked', 'unreachable')
@@ -84,7 +85,7 @@ UNION ALL
  ORDER BY dp.probe_at LIMIT $1);
 
 -- name: find_for_probe
--- These proxies, switched on or off, each with a site of its own it may be tried with.
+-- These proxies, switched on or off, each with one of its sites to probe with.
 SELECT p.id, p.protocol, p.host, p.port, p.username, p.sealed_password, p.is_forwarding, p.failed_probes, NULL::bigint AS domain_id,
        (SELECT d.base_url FROM domain_proxies dp JOIN domains d ON d.id = dp.domain_id
         WHERE dp.proxy_id = p.id AND d.is_active AND d.status NOT IN ('blocked', 'unreachable')
@@ -93,7 +94,8 @@ FROM proxies p WHERE $1::bigint[] IS NULL OR p.id = ANY ($1)
 ORDER BY p.id;
 
 -- name: end_probes
--- How tries of proxies went: on again, or off for another while. Who was switched by a person meanwhile stays as that person wants it.
+-- Records probe results: switched on, or off until the next probe. A proxy that an operator switched meanwhile stays
+-- unchanged.
 WITH held AS MATERIALIZED (
     SELECT id FROM proxies WHERE id = ANY ($1::bigint[]) AND probe_at IS NOT NULL ORDER BY id FOR NO KEY UPDATE
 )
@@ -108,7 +110,7 @@ WHERE p.id = n.id
 RETURNING p.id;
 
 -- name: end_pair_probes
--- The same for proxies with their domains.
+-- The same for pairs of proxy and domain.
 WITH held AS MATERIALIZED (
     SELECT dp.domain_id, dp.proxy_id FROM domain_proxies dp
     JOIN unnest($1::bigint[], $2::bigint[]) AS n (domain_id, proxy_id) ON dp.domain_id = n.domain_id AND dp.proxy_id = n.proxy_id

@@ -1,4 +1,5 @@
-"""All proxies a worker knows, one standing each: what one domain learns about a proxy, its other domains know."""
+"""All proxies a worker knows, with one shared state each: what one domain learns about a proxy applies to its other
+domains."""
 
 from collections.abc import Iterable
 
@@ -17,14 +18,14 @@ class ProxyRegistry:
         self._sealed: dict[int, EncryptedProxy] = {}
 
     def open_pools(self, rows: Iterable[PoolRow], now: float) -> dict[int, ProxyPool]:
-        """Domain → its pool; each proxy keeps the domain's own pace, or the worker tells it another."""
+        """Returns the pool of each domain; each proxy keeps the domain's own pace, unless the worker sets another."""
         return {
             domain: ProxyPool(domain, members, country=first.domain_country, paces_per_proxy=first.paces_per_proxy)
             for domain, (first, members) in self._members(rows, now).items()
         }
 
     def renew(self, pools: dict[int, ProxyPool], rows: Iterable[PoolRow], now: float) -> None:
-        """As the database has them now. A pool that has no row any more is empty."""
+        """Updates the pools from the database. A pool that has no rows any more becomes empty."""
         found = self._members(rows, now)
         for domain, pool in pools.items():
             if domain in found:
@@ -34,7 +35,7 @@ class ProxyRegistry:
                 pool.renew([], country=None)
 
     def update(self, rows: Iterable[ProxyStateRow], now: float) -> None:
-        """After a batch: what other workers did is in it."""
+        """Updates the states after a batch, which includes what other workers did."""
         for row in rows:
             standing = self._standings.get(row.id)
             if standing is not None:

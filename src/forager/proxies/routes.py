@@ -1,4 +1,4 @@
-"""Proxies, and the pools of domains. Passwords come in, and never go out."""
+"""Proxies and the pools of domains. Passwords are accepted and never returned."""
 
 import asyncio
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What the statements of proxies take and return: named columns of bulk statements, records of rows."""
+"""Parameter and row types of the proxy statements: named columns of bulk statements, records of rows."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Proxies and pools, as answers show them. No password is among it."""
+"""Response schemas of proxies and pools. They contain no password."""
 
 from datetime import datetime
 

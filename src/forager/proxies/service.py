@@ -1,6 +1,6 @@
-"""What an operator may do with proxies and with domains' pools of them. Every door (CLI, API) calls these.
+"""Operator actions on proxies and on domains' proxy pools. All interfaces (CLI, API) call these.
 
-Each runs in the caller's one transaction. No password leaves: what is stored is sealed, what is shown says only that
+Each runs in the caller's transaction. No password is returned: it is stored encrypted, and the output only shows that
 there is one.
 """
 
@@ -22,7 +22,7 @@ from forager.proxies.admin import ProxyInfo, Row
 from forager.proxies.rotation import proxies_needed
 
 FEWEST_ACTIVE = 3
-"""A pool with fewer has hardly anything to take turns with."""
+"""A pool with fewer active proxies hardly rotates."""
 MOST_FAILED_PERCENT = 10.0
 IDLE_S = 7 * 86_400.0
 WHERE_LISTED = "`forager proxies` lists them."
@@ -76,7 +76,7 @@ class PoolSize:
 async def add(
     conn: Connection, vault: PasswordCipher, addresses: Sequence[ProxyAddress], facts: ProxyInfo
 ) -> list[AddedProxy]:
-    """All of them or none. A known one takes what is given as its new password and facts."""
+    """Adds all of the proxies or none. A known one takes the given values as its new password and details."""
     sealed = [vault.encrypt(address.password) if address.password else None for address in addresses]
     pairs = zip(addresses, sealed, strict=True)
     return [AddedProxy(*await operate.add_proxy(conn, address, facts, closed)) for address, closed in pairs]
@@ -85,7 +85,7 @@ async def add(
 async def list_all(
     conn: Connection, *, domain: str | None = None, country: str | None = None, provider: str | None = None
 ) -> list[Row]:
-    """All, some, or the pool of one domain; with their health."""
+    """Returns all proxies, a selection, or the pool of one domain; with their health."""
     if domain is None:
         return await operate.list_proxies(conn, country=country, provider=provider)
     identity, _ = await _find_domain(conn, domain)
@@ -114,7 +114,7 @@ async def assign(
     priority: int | None = None,
     by: str,
 ) -> Assigned:
-    """From now on the domain is asked through its pool only."""
+    """Assigns proxies: from now on, requests to the domain are sent through its pool only."""
     identity, name = await _find_domain(conn, domain)
     await reject_unknown(conn, ids)
     chosen = set(ids)
@@ -129,7 +129,7 @@ async def assign(
 
 
 async def unassign(conn: Connection, domain: str, ids: Sequence[int] | None, *, by: str) -> Assigned:
-    """Without its last proxy, a domain is asked directly again."""
+    """Removes proxies from a pool. Without its last proxy, a domain is requested directly again."""
     identity, name = await _find_domain(conn, domain)
     gone = await operate.unassign(conn, identity, ids or None)
     if missing := set(ids or ()) - set(gone):
@@ -142,7 +142,7 @@ async def unassign(conn: Connection, domain: str, ids: Sequence[int] | None, *, 
 async def switch(
     conn: Connection, ids: Sequence[int], is_active: bool, *, domain: str | None = None
 ) -> SwitchedProxies:
-    """On forgets the failures in a row; off lasts until somebody switches it on."""
+    """Switches proxies on or off. On resets consecutive failures; off lasts until an operator switches it on."""
     if domain is None:
         await reject_unknown(conn, ids)
         return SwitchedProxies(await operate.switch_proxies(conn, ids, is_active), None, is_active)
@@ -154,7 +154,8 @@ async def switch(
 
 
 async def rekey(conn: Connection, vault: PasswordCipher) -> int:
-    """All passwords are sealed with the first key; how many there are. Afterwards the other keys can go."""
+    """Encrypts all passwords with the first key; returns how many there are. Afterwards the other keys can be
+    removed."""
     return await operate.rotate_secret(conn, vault)
 
 
@@ -170,7 +171,8 @@ async def compute_pool_size(
     requests_per_proxy_hour: float | None = None,
     delay_s: float,
 ) -> list[PoolSize]:
-    """For one domain, or all that have a pool. Without a number, as many pages as the domain's pace allows."""
+    """Returns the pool size for one domain, or for all that have a pool. Without a number, for as many pages as the
+    domain's pace allows."""
     identity = (await _find_domain(conn, domain))[0] if domain else None
     rows = await operate.pool_health(conn, identity)
     return [_compute_size(row, pages_per_hour, requests_per_proxy_hour, delay_s) for row in rows]

@@ -1,4 +1,4 @@
-"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `queries.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ COUNT_PAIR_USES = BulkCommand(SQL["count_pair_uses"], PairUseColumns)
 
 @dataclass(frozen=True, slots=True)
 class EncryptedProxy:
-    """As the database has it: the password is closed."""
+    """A proxy as stored in the database, with its password encrypted."""
 
     id: int
     protocol: str
@@ -31,7 +31,8 @@ class EncryptedProxy:
     is_forwarding: bool = False
 
     def open(self, vault: PasswordCipher) -> Proxy:
-        """Ready to be dialled; a ConfigurationError where the key is missing or wrong."""
+        """Returns the proxy with its password decrypted; raises ConfigurationError where the key is missing or
+        wrong."""
         bare = Proxy(self.id, self.protocol, self.host, self.port)
         password = vault.open(self.sealed_password, bare.name) if self.sealed_password else None
         return Proxy(self.id, self.protocol, self.host, self.port, self.username, password, self.is_forwarding)
@@ -48,7 +49,7 @@ class PoolRow(NamedTuple):
     member_failures: int
     average_ms: float | None
     unused_s: float | None
-    """Since this domain was asked through it last; None: never."""
+    """Seconds since the last request of this domain through it; None: never."""
     proxy: EncryptedProxy
     country: str | None
     is_active: bool
@@ -59,7 +60,7 @@ class PoolRow(NamedTuple):
 
 
 class ProxyStateRow(NamedTuple):
-    """How a proxy stands after a batch, other workers' included."""
+    """State of a proxy after a batch, including other workers' requests."""
 
     id: int
     is_active: bool
@@ -74,9 +75,9 @@ class ProbeRow(NamedTuple):
     proxy: EncryptedProxy
     failed_probes: int
     domain_id: int | None
-    """Set when it is the proxy with this domain that is tried."""
+    """Set when the pair of proxy and domain is probed."""
     url: str | None
-    """A site to try it with; None: there is none, only the proxy itself is greeted."""
+    """A site to probe it with; None: there is none, only the proxy itself is contacted."""
 
 
 class ProbeResult(NamedTuple):
@@ -109,7 +110,7 @@ async def find_pools(conn: Connection, domain_ids: Sequence[int]) -> list[PoolRo
 
 
 async def count_uses(conn: Connection, uses: Sequence[ProxyUse]) -> list[ProxyStateRow]:
-    """Health of proxies, and of each with its domains, in the transaction that records the visits."""
+    """Updates the health of proxies, and of pairs of proxy and domain, in the transaction that records the visits."""
     if not uses:
         return []
     pairs = tally.by_pair(uses)
@@ -136,7 +137,7 @@ async def find_probes(conn: Connection, limit: int) -> list[ProbeRow]:
 
 
 async def find_for_probe(conn: Connection, proxy_ids: Sequence[int] | None) -> list[ProbeRow]:
-    """These, or all."""
+    """Returns these proxies, or all, for a probe."""
     return [_probe(row) for row in await conn.fetch(SQL["find_for_probe"], proxy_ids)]
 
 

@@ -1,6 +1,5 @@
-"""Proxies of a worker's domains: pools are opened with the claim and renewed with every heartbeat; what requests taught
-about them is noted at once, and is written with the outcomes.
-"""
+"""Proxy pools of a worker's domains: opened with the claim and renewed with every heartbeat; results of requests are
+applied at once and written with the outcomes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -19,7 +18,7 @@ from forager.proxies.store import ProxyStateRow
 
 
 class WorkerPools:
-    """Of one worker, so that all its domains know the same about a proxy."""
+    """The pools of one worker, so that all its domains share the state of a proxy."""
 
     def __init__(self, cipher: PasswordCipher) -> None:
         self._registry = ProxyRegistry(cipher)
@@ -28,7 +27,7 @@ class WorkerPools:
         return self._registry.open_pools(await store.find_pools(conn, domain_ids), clock.monotonic())
 
     async def refresh(self, database: Database, held: Mapping[int, ProxyPool | None]) -> Mapping[int, ProxyPool]:
-        """Operators assign and switch, other workers use the same proxies."""
+        """Reloads the pools: operators assign and switch proxies, and other workers use the same ones."""
         rows = await in_transaction(database, partial(store.find_pools, domain_ids=list(held)))
         known = {domain: each for domain, each in held.items() if isinstance(each, pool.ProxyPool)}
         now = clock.monotonic()
@@ -37,12 +36,12 @@ class WorkerPools:
         return {domain: each for domain, each in (known | new).items() if not each.is_empty}
 
     def update(self, rows: Iterable[ProxyStateRow]) -> None:
-        """After a batch: what other workers did with these proxies is in it."""
+        """Updates the states after a batch, which includes what other workers did with these proxies."""
         self._registry.update(rows, clock.monotonic())
 
 
 class ProxyRecorder:
-    """Records with every batch what its requests taught about proxies."""
+    """Writes the proxy results of each batch's requests."""
 
     def __init__(self, pools: WorkerPools) -> None:
         self._pools = pools
@@ -51,7 +50,7 @@ class ProxyRecorder:
         return _ProxyPart(self._pools)
 
     def clear(self) -> None:
-        """Remembers nothing of pages."""
+        """Does nothing: it keeps no state of pages."""
 
 
 class _ProxyPart(BatchPart):

@@ -1,4 +1,4 @@
-"""What a stored body says now, compared with what is known of its page: field by field. Pure."""
+"""Compares a new parse of a stored body with the stored fields of its page, field by field. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from forager.products.models import pack_variant
 MOST_EXAMPLES = 3
 LONGEST_SHOWN = 200
 FEW = 3
-"""Of a longer list, an example shows only so many of those that the other side has not."""
+"""For a longer list, an example shows at most this many of the items that the other side lacks."""
 DETAILS = ("headline", "site_name", "section", "tags", "rating", "rating_count", "published_on", "modified_on")
 SIGNALS = (
     *("title", "description", "language", "content_hash", "simhash", "links_count", "flags"),
@@ -34,17 +34,17 @@ Fields = dict[str, Any]
 
 @dataclass(slots=True)
 class ReplayProgress:
-    """How far a replay came, and what it found. Kept with it in the database."""
+    """How far a replay has come, and what it found. Stored with it in the database."""
 
     pages: int = 0
-    """Looked at."""
+    """Pages processed."""
     read: int = 0
     changed: int = 0
-    """Pages of which at least one field is read differently."""
+    """Pages with at least one field that is parsed differently."""
     written: int = 0
-    """Pages whose new reading went into the live tables."""
+    """Pages whose new parse was written to the live tables."""
     left: dict[str, int] = field(default_factory=dict)
-    """Pages that were not read, or not written, by reason."""
+    """Pages that were not parsed, or not written, by reason."""
     fields: dict[str, dict[str, int]] = field(default_factory=dict)
     """Field → `gained`, `lost`, `changed` → pages."""
     examples: dict[str, list[Fields]] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class ReplayProgress:
         self.left[reason] = self.left.get(reason, 0) + pages
 
     def note(self, url: str, old: Fields, new: Fields) -> list[str]:
-        """The fields that differ; counted, with the first few as examples."""
+        """Counts the fields that differ, with the first few as examples."""
         names = [name for name in new if old.get(name) != new[name]]
         self.read += 1
         self.changed += bool(names)
@@ -78,7 +78,7 @@ def kind_of(old: Any, new: Any) -> str:
 def known_fields(
     row: Mapping[str, Any], product: Mapping[str, Any] | None, images: Mapping[str, Any] | None = None
 ) -> Fields:
-    """Of a page, its product and the images it shows, as the database has them."""
+    """Returns the fields of a page, its product and its images, as the database has them."""
     signals = {name: plain(row[name]) for name in SIGNALS}
     documents = ("variants", "attributes")
     sold = product and {**product, **{name: json.loads(product[name]) for name in documents}}
@@ -96,7 +96,8 @@ def known_fields(
 
 
 def read_fields(reading: Reading, selection: Selection, url: str) -> Fields:
-    """Of a reading, in the same shape. Images that nobody looked for are left out, and so not compared."""
+    """Returns the fields of a new parse, in the same shape. Images that were not extracted are left out, and so not
+    compared."""
     signals = {
         "title": reading.title,
         "description": reading.description,
@@ -129,7 +130,7 @@ def _image_fields(sightings: Sequence[Sighting]) -> Fields:
 
 
 def plain(value: Any) -> Any:
-    """As JSON has it, so that what was stored and what was read are equal when they say the same."""
+    """Converts to JSON form, so that stored and parsed values compare equal when they mean the same."""
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Decimal):
@@ -142,13 +143,13 @@ def plain(value: Any) -> Any:
 
 
 def _number(text: str) -> str:
-    """`12.50` and `12.5000` are one price."""
+    """Normalises decimals: `12.50` and `12.5000` are one price."""
     whole, dot, rest = text.partition(".")
     return f"{whole}.{rest.rstrip('0')}".rstrip(".") if dot and (whole + rest).isdigit() else text
 
 
 def _truncate(value: Any, other: Any) -> Any:
-    """Short enough to be kept as an example."""
+    """Shortens a value so that it can be stored as an example."""
     if isinstance(value, list) and len(value) > FEW:
         own = [each for each in value if each not in (other or [])] or value
         return [_truncate(each, None) for each in own[:FEW]]

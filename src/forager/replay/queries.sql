@@ -1,7 +1,7 @@
--- Stored bodies read again. Owner of replays and replay_readings.
+-- Replays of stored bodies. Owner of replays and replay_readings.
 
 -- name: count_stored
--- How many pages have a body that matches, of how many domains; and of how many the body was deleted since.
+-- Counts the pages with a body that matches, and their domains; and the pages whose body was deleted since.
 WITH newest AS (
     SELECT DISTINCT ON (t.page_id) t.page_id, t.domain_id, t.body_ref, t.completed_at, t.id
     FROM crawl_tasks t
@@ -14,8 +14,8 @@ FROM newest n JOIN bodies b ON b.name = split_part(n.body_ref, ':', 2)
 WHERE ($3::timestamptz IS NULL OR n.completed_at >= $3) AND ($4::timestamptz IS NULL OR n.completed_at < $4);
 
 -- name: next_stored
--- Behind a page, so many pages with the body each brought or confirmed last, and with what is known of them. `is_newest`: nothing was
--- read from the page since that this body does not have.
+-- Returns a batch of pages after a given one, with the body each returned or confirmed last, and with what is
+-- stored of them. `is_newest`: no later visit parsed anything that this body does not have.
 SELECT p.id AS page_id, p.domain_id, d.name AS domain, p.url, p.depth, p.redirects, p.crashes, p.fetched_at, p.content_type, p.etag,
        p.last_modified, d.parser_name, d.images_policy, t.id AS task_id, t.body_ref, t.completed_at, COALESCE(t.run_id, d.run_id) AS run_id,
        b.dropped_at IS NOT NULL AS is_deleted, p.status::text AS status,
@@ -37,42 +37,44 @@ WHERE ($4::timestamptz IS NULL OR t.completed_at >= $4) AND ($5::timestamptz IS 
 ORDER BY p.id;
 
 -- name: last_of_portion
--- The last page of the portion that `next_stored` looks at, whether or not its body matches; NULL behind the last one.
+-- Returns the last page of the batch that `next_stored` reads, whether or not its body matches; NULL after the last
+-- one.
 SELECT max(page_id) FROM (
     SELECT DISTINCT ON (c.page_id) c.page_id FROM crawl_tasks c
     WHERE c.body_ref IS NOT NULL AND c.page_id > $1 AND ($2::bigint IS NULL OR c.domain_id = $2) AND ($3::bigint IS NULL OR c.page_id = $3)
     ORDER BY c.page_id, c.id DESC LIMIT $4) t;
 
 -- name: known_products
--- What is known of the products of these pages, as far as a replay compares it.
+-- Returns what is stored of the products of these pages, as far as a replay compares it.
 SELECT page_id, product_name AS name, price::text AS price, currency, availability, rating::text AS rating, review_count, brand, category, sku, gtin,
        description, image_urls, variants::text AS variants, mpn, regular_price::text AS regular_price, unit_price::text AS unit_price, unit, seller,
        condition, shipping::text AS shipping, attributes::text AS attributes
 FROM products WHERE page_id = ANY ($1::bigint[]);
 
 -- name: known_images
--- What these pages are known to show, in the order they show it.
+-- Returns the stored images of these pages, in page order.
 SELECT s.page_id, array_agg(i.url ORDER BY s.position) AS urls, array_agg(s.alt_text::text ORDER BY s.position) AS alts,
        min(i.url) FILTER (WHERE s.image_type = 'primary') AS primary_url
 FROM pages p JOIN page_images s ON s.domain_id = p.domain_id AND s.page_id = p.id AND s.last_seen_at IS NULL JOIN images i ON i.id = s.image_id
 WHERE p.id = ANY ($1::bigint[]) GROUP BY s.page_id;
 
 -- name: hold_pages
--- Pages whose new reading is about to be written, as they were when they were looked at; one that was visited since is left alone.
+-- Locks pages whose new parse is about to be written, if they are unchanged since they were read; pages visited
+-- since are skipped.
 SELECT p.id FROM unnest($1::bigint[], $2::timestamptz[]) AS n (id, fetched_at) JOIN pages p ON p.id = n.id
 WHERE p.fetched_at IS NOT DISTINCT FROM n.fetched_at
 ORDER BY p.id FOR NO KEY UPDATE OF p;
 
 -- name: find_replay
--- An unfinished replay of the same order, to go on with.
+-- Returns an unfinished replay with the same config, to resume.
 SELECT id, after_page, tally, pid, pid_started FROM replays WHERE status = 'running' AND spec = $1::jsonb ORDER BY id DESC LIMIT 1;
 
 -- name: start_replay
--- A new one.
+-- Creates a replay.
 INSERT INTO replays (spec, created_by, pid, pid_started) VALUES ($1::jsonb, $2, $3, $4) RETURNING id;
 
 -- name: read_replay
--- How one stands, and whether somebody is at it.
+-- Returns the status of a replay, and whether a process is running it.
 SELECT r.spec, r.status, r.tally,
        EXISTS (SELECT FROM pg_locks l
                WHERE l.locktype = 'advisory' AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
@@ -80,33 +82,33 @@ SELECT r.spec, r.status, r.tally,
 FROM replays r WHERE r.id = $1;
 
 -- name: take_replay
--- Another process goes on with it.
+-- Records the process that resumes it.
 UPDATE replays SET pid = $2, pid_started = $3, touched_at = now() WHERE id = $1;
 
 -- name: lock_replay
--- Whether we are the only one who does it; the lock ends with the connection.
+-- Returns whether this connection is the only one that runs it; the lock ends with the connection.
 SELECT pg_try_advisory_lock(hashtext('forager replay'), $1::int);
 
 -- name: note_progress
--- A portion is done, in the transaction that wrote it.
+-- Records that a batch is done, in the transaction that wrote it.
 UPDATE replays SET after_page = $2, tally = $3::jsonb, touched_at = now() WHERE id = $1;
 
 -- name: end_replay
--- All is done.
+-- Records that the replay is finished.
 UPDATE replays SET status = 'finished', tally = $2::jsonb, ended_at = now(), touched_at = now() WHERE id = $1;
 
 -- name: add_shadows
--- What was read differently, beside the live tables.
+-- Records fields that were parsed differently, beside the live tables.
 INSERT INTO replay_readings (replay_id, page_id, task_id, fields, old, new)
 SELECT $1, n.page_id, n.task_id, string_to_array(n.fields, ','), n.old::jsonb, n.new::jsonb
 FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[]) AS n (page_id, task_id, fields, old, new)
 ON CONFLICT (replay_id, page_id) DO UPDATE SET task_id = excluded.task_id, fields = excluded.fields, old = excluded.old, new = excluded.new;
 
 -- name: find_task
--- One task with its page, and whether its body is the newest of the page.
+-- Returns one task with its page, its domain and its body.
 SELECT t.id, t.page_id, p.url, t.body_ref, d.name AS domain, d.content_policy
 FROM crawl_tasks t JOIN pages p ON p.id = t.page_id JOIN domains d ON d.id = t.domain_id WHERE t.id = $1;
 
 -- name: policy_of
--- What a domain was told to keep; NULL: what the settings say.
+-- Returns the content policy of a domain; NULL: that of the settings.
 SELECT content_policy FROM domains WHERE name = $1;

@@ -1,7 +1,7 @@
-"""A replay that a worker does: told through the parse queue, followed in the database.
+"""A replay that a worker runs: requested through the parse queue, followed in the database.
 
-The database has the order and how far it came. Where nobody listens, where the broker is away, or where whoever took
-it is gone, it is done by the process that wanted it, from where it was left: nobody waits for a message.
+The database has the config and the progress. If no worker listens, the broker is unavailable, or the worker that took
+it is gone, the requesting process resumes it from where it stopped: no process waits for a message.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LOOK_EVERY_S = 0.2
 ALONE_S = 15.0
-"""So long nobody may be at it: a worker has to start a process for it."""
+"""How long a replay may have no process: a worker has to start one for it."""
 
 
 class Followed(NamedTuple):
@@ -37,7 +37,7 @@ class Followed(NamedTuple):
 async def by_a_worker(
     forager: "Forager", order: ReplayOrder, *, by: str, stop: StopRequest, on_progress: Callable[[ReplayProgress], None]
 ) -> Followed | None:
-    """How it went; None where no worker does it."""
+    """Returns the result; None if no worker runs it."""
     if not await _has_consumers(forager):
         return None
     number = await in_transaction(forager.database, partial(control.order_one, order=order, by=by))

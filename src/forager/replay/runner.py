@@ -1,7 +1,7 @@
-"""Reads stored bodies again: the same reading, selecting and recording as a visit's, and no request at all.
+"""Replays stored bodies: the same parsing, selecting and recording as for a visit, and no request at all.
 
-Portion by portion, in the order of pages. A portion's readings and the note that it is done are one transaction, so a
-replay that was killed goes on behind the last portion it finished. Closed tasks are never touched.
+Works in batches, in page order. The results of a batch and the record that it is done are written in one transaction,
+so a replay that was killed resumes after the last batch it finished. Closed tasks are never changed.
 """
 
 import asyncio
@@ -59,9 +59,9 @@ if TYPE_CHECKING:
 
 PORTION = 100
 MOST_IMAGES = 10_000
-"""That are remembered by each run's desk."""
+"""Images that each run's recorder remembers."""
 MOST_STARTS = 3
-"""Of a parser process that fail: then the replay ends and says why, and the same order resumes it later."""
+"""Failed starts of a parser process after which the replay ends with the reason; the same config resumes it later."""
 Row = Mapping[str, Any]
 
 
@@ -77,7 +77,7 @@ class Replayed:
 
 
 class _Run(NamedTuple):
-    """What reading pages of one run takes."""
+    """The components that parse and record pages of one run."""
 
     selector: Selector
     writer: Writer
@@ -85,14 +85,14 @@ class _Run(NamedTuple):
 
 
 class _Ids(NamedTuple):
-    """Of everything that a portion's pages link to and show, by key."""
+    """Ids of everything that a batch's pages link to and show, by key."""
 
     pages: dict[bytes, int]
     images: dict[bytes, int]
 
 
 class _ReplayedPage(NamedTuple):
-    """One page that was read again."""
+    """One page that was parsed again."""
 
     row: Row
     outcome: Outcome
@@ -101,7 +101,7 @@ class _ReplayedPage(NamedTuple):
 
 
 async def look(forager: "Forager", order: ReplayOrder) -> Stored:
-    """What a replay would read. Reads nothing."""
+    """Returns what a replay would parse. Parses nothing."""
     validate_parser(order.parser)
 
     async def count(conn: Connection) -> Stored:
@@ -119,7 +119,8 @@ async def replay(
     stop: StopRequest,
     on_progress: Callable[[ReplayProgress, Stored], None] = lambda _tally, _stored: None,
 ) -> Replayed:
-    """To its end, or until asked to stop; the same order goes on then. Where there is a queue, a worker does it."""
+    """Replays until the end, or until asked to stop; the same config resumes it then. With a queue, a worker runs
+    it."""
     stored = await look(forager, order)
     if forager.settings.dispatch.mode == "celery":
         from forager.replay.queue import by_a_worker
@@ -159,7 +160,7 @@ def validate_parser(name: str | None) -> None:
 
 
 async def _record_crash(forager: "Forager", taken: Replay) -> None:
-    """The page that killed the process before us is read apart from now on."""
+    """Records the page that killed the previous process, so that it is parsed in isolation."""
     page = pop_crash_marker(forager.settings.home / FOLDER, *taken.died_reading) if taken.died_reading else None
     if page is not None:
         await in_transaction(forager.database, lambda conn: store.note_crashes(conn, [page]))
@@ -192,7 +193,7 @@ class _ReplayRun:
         self._memory = LanguageMemory()
 
     async def run_batch(self) -> bool:
-        """False behind the last page."""
+        """Replays the next batch. Returns False after the last page."""
         rows, last = await self._in_transaction(
             lambda conn: control.next_stored(conn, self._matches, after=self._after, limit=PORTION)
         )
@@ -218,7 +219,7 @@ class _ReplayRun:
     # reading -------------------------------------------------------------------------------------------------------
 
     async def _read(self, row: Row, product: Row | None, images: Row | None) -> _ReplayedPage | None:
-        """None, with the reason counted, where a page cannot be read again."""
+        """Returns None, with the reason counted, if a page cannot be parsed again."""
         if reason := self._skip_reason(row):
             self.tally.leave(reason)
             return None
@@ -250,7 +251,7 @@ class _ReplayRun:
         return _ReplayedPage(row, outcome, old, new)
 
     def _select(self, row: Row, reading: Reading, target: Target, selector: Selector) -> Selection:
-        """As a visit does it; but files of images are queued afterwards, where they are wanted."""
+        """Selects as a visit does, except that image files are enqueued afterwards, if they are wanted."""
         selection = selector.select(reading, target)
         if (row["images_policy"] or self._forager.settings.images.policy) == ImagePolicy.NONE:
             return selection
@@ -275,7 +276,7 @@ class _ReplayRun:
             )
 
     async def _selector_of(self, row: Row) -> "_Run | None":
-        """Links are worth what they were worth to the run that visited the page; known traps are heeded."""
+        """Returns the selector of the run that visited the page, which scores its links; known traps are respected."""
         run = row["run_id"]
         if run not in self._runs:
             self._runs[run] = await self._open_run(run) if run is not None else None
@@ -311,7 +312,7 @@ class _ReplayRun:
         self.tally = tally
 
     async def _write_live(self, read: list[_ReplayedPage], last: int) -> None:
-        """First learn, then record, as a visit does."""
+        """Enqueues first, then records, as a visit does."""
         learned, shown = dict[bytes, int](), dict[bytes, int]()
         kept: list[_ReplayedPage] = []
         for run, group in _by_run(read).items():
@@ -324,7 +325,7 @@ class _ReplayRun:
         await self._in_transaction(lambda conn: self._record(conn, kept, _Ids(learned, shown), last))
 
     async def _record(self, conn: Connection, read: list[_ReplayedPage], ids: "_Ids", last: int) -> None:
-        """Domains are locked before their pages, as by workers."""
+        """Locks domains before their pages, as workers do."""
         tally = ReplayProgress(**self.tally.document())
         await domain_images.hold_showing(conn, sorted({again.row["domain_id"] for again in read}))
         held = await control.hold_pages(conn, {again.row["page_id"]: again.row["fetched_at"] for again in read})
@@ -356,7 +357,7 @@ class _ReplayRun:
 
 
 async def _record_images(conn: Connection, ours: list[_ReplayedPage], ids: Mapping[bytes, int]) -> None:
-    """What pages show, as if it had been read so at their visit. Nobody asked for the files of what is new."""
+    """Records images as if they had been parsed at the visit. The files of new ones were not requested."""
     pages = [again for again in ours if again.outcome.selection.images is not None]
     shown = [PageImages(a.row["domain_id"], a.row["page_id"], a.outcome.selection.images or ()) for a in pages]
     found = await record_page_images(conn, shown, shown, ids)
@@ -374,7 +375,7 @@ def _by_run(read: list[_ReplayedPage]) -> dict[int, list[_ReplayedPage]]:
 
 
 def _list_products(again: _ReplayedPage, page_ids: Mapping[bytes, int]) -> list[products.ProductVisit]:
-    """The page's own product and those it lists, as if they had been seen so at its visit."""
+    """Records the page's own product and those it lists, as if they had been seen at its visit."""
     row, reading = again.row, again.outcome.reading
     if reading is None:
         return []
@@ -386,14 +387,14 @@ def _list_products(again: _ReplayedPage, page_ids: Mapping[bytes, int]) -> list[
 
 
 async def restart_parsing(forager: "Forager", task: int, *, by: str) -> Replayed:
-    """The page of one task, from its stored body. Raises NotStoredError where the policy kept none."""
+    """Replays the page of one task from its stored body. Raises NotStoredError if the policy kept none."""
     policy = forager.settings.storage.content_policy
     order = await in_transaction(forager.database, partial(control.of_task, task=task, default_policy=policy))
     return await replay(forager, order, by=by, stop=StopRequest())
 
 
 async def refetch(forager: "Forager", order: ReplayOrder, *, by: str, dry: bool) -> int:
-    """How many pages are visited again, before others; dry, how many would be."""
+    """Schedules revisits of the pages with priority; returns how many, or in a dry run how many there would be."""
 
     async def once(conn: Connection) -> int:
         matches = await control.resolve(conn, order)

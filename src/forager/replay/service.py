@@ -1,6 +1,6 @@
-"""Orders to read stored bodies again: what they are for, how far they came, where they go on. Makes no request.
+"""Replay configs: what they cover, how far they came, where they resume. Sends no request.
 
-What is read, and how it is recorded, meets in `replay/runner.py`; every door (CLI, API) goes through there.
+Parsing and recording are in `replay/runner.py`; every interface (CLI, API) uses it.
 """
 
 import json
@@ -29,19 +29,19 @@ class Into(StrEnum):
     LIVE = "live"
     """Signals, links, images and products of the pages."""
     SHADOW = "shadow"
-    """Beside them, for comparison."""
+    """Into separate tables, for comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayOrder:
-    """Which pages; all conditions hold together. The dates are those of the newest body."""
+    """Selects pages; all conditions hold together. The dates are those of the newest body."""
 
     domain: str | None = None
     url: str | None = None
     since: datetime | None = None
     until: datetime | None = None
     parser: str | None = None
-    """Products are read with this parser; None: with the one of each domain."""
+    """The parser for products; None: that of each domain."""
     into: Into = Into.LIVE
 
     def document(self) -> str:
@@ -49,7 +49,7 @@ class ReplayOrder:
 
 
 class Matches(NamedTuple):
-    """The order in the database's words."""
+    """The config resolved to ids, as the statements take it."""
 
     domain_id: int | None
     page_id: int | None
@@ -70,23 +70,23 @@ class Replay(NamedTuple):
     tally: ReplayProgress
     is_resumed: bool
     died_reading: tuple[int, int] | None
-    """Process and its start, of who was killed in the middle of it."""
+    """Pid and start time of the process that was killed while running it."""
 
 
 class State(NamedTuple):
     order: ReplayOrder
     is_finished: bool
     is_held: bool
-    """Somebody is at it."""
+    """A process is running it."""
     tally: ReplayProgress
 
 
 class ReplayRunningError(UsageError):
-    """Somebody else is at the same replay."""
+    """Another process is running the same replay."""
 
 
 async def resolve(conn: Connection, order: ReplayOrder) -> Matches:
-    """Raises where a name or URL is unknown."""
+    """Resolves names to ids. Raises if a name or URL is unknown."""
     if order.since and order.until and order.since >= order.until:
         raise UsageError("The span is empty: --since has to be before --until.")
     name = await known_name(conn, order.domain)
@@ -96,7 +96,7 @@ async def resolve(conn: Connection, order: ReplayOrder) -> Matches:
 
 
 async def count_stored(conn: Connection, order: ReplayOrder, matches: Matches, *, default_policy: str) -> Stored:
-    """Raises NotStoredError where there is nothing to read: the policy is to be named to whoever asked."""
+    """Counts stored bodies. Raises NotStoredError if there are none, with the content policy in its text."""
     found = Stored(*await fetch_one(conn, SQL["count_stored"], *matches))
     if not found.pages:
         raise NotStoredError(await _explain_empty(conn, order, found, default_policy))
@@ -125,7 +125,7 @@ async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, de
 async def next_stored(
     conn: Connection, matches: Matches, *, after: int, limit: int
 ) -> tuple[list[Mapping[str, Any]], int | None]:
-    """The pages of the next portion, and the last page it looked at; None behind the last one."""
+    """Returns the pages of the next batch, and the last page it covered; None after the last one."""
     domain, page, since, until = matches
     last = await conn.fetchval(SQL["last_of_portion"], after, domain, page, limit)
     rows = await conn.fetch(SQL["next_stored"], after, domain, page, since, until, limit)
@@ -141,13 +141,14 @@ async def known_images(conn: Connection, page_ids: Sequence[int]) -> dict[int, M
 
 
 async def hold_pages(conn: Connection, pages: Mapping[int, datetime | None]) -> set[int]:
-    """Those that were not visited since they were looked at; they stay as they are until the transaction ends."""
+    """Locks and returns the pages that were not visited since they were read; they stay unchanged until the transaction
+    ends."""
     rows = await conn.fetch(SQL["hold_pages"], list(pages), list(pages.values()))
     return {row["id"] for row in rows}
 
 
 async def take(conn: Connection, order: ReplayOrder, *, by: str, pid: int, pid_started: int) -> Replay:
-    """An unfinished replay of the same order goes on; else a new one begins. The connection has it to itself."""
+    """Resumes an unfinished replay with the same config, or creates one. The connection holds its lock."""
     found = await conn.fetchrow(SQL["find_replay"], order.document())
     number = found["id"] if found else await conn.fetchval(SQL["start_replay"], order.document(), by, pid, pid_started)
     if not await conn.fetchval(SQL["lock_replay"], number):
@@ -160,7 +161,7 @@ async def take(conn: Connection, order: ReplayOrder, *, by: str, pid: int, pid_s
 
 
 async def order_one(conn: Connection, order: ReplayOrder, *, by: str) -> int:
-    """For somebody else to do: an unfinished one of the same order, or a new one."""
+    """Returns a replay for another process to run: an unfinished one with the same config, or a new one."""
     found = await conn.fetchrow(SQL["find_replay"], order.document())
     number: int = found["id"] if found else await conn.fetchval(SQL["start_replay"], order.document(), by, 0, 0)
     return number
@@ -195,7 +196,7 @@ async def end(conn: Connection, replay: int, tally: ReplayProgress) -> None:
 async def add_shadows(
     conn: Connection, replay: int, shadows: Sequence[tuple[int, int, list[str], Fields, Fields]]
 ) -> None:
-    """Page, task, fields that differ, and what they were and are."""
+    """Records page, task, fields that differ, and their old and new values."""
     if shadows:
         rows = [
             (
@@ -210,7 +211,7 @@ async def add_shadows(
 
 
 async def of_task(conn: Connection, task: int, *, default_policy: str) -> ReplayOrder:
-    """`restart-parsing`: the order that reads the page of a task again."""
+    """`restart-parsing`: returns the config that replays the page of a task."""
     row = await conn.fetchrow(SQL["find_task"], task)
     if row is None:
         raise NotFoundError(f"There is no task {task}; `forager tasks` lists them.")
@@ -225,7 +226,7 @@ async def of_task(conn: Connection, task: int, *, default_policy: str) -> Replay
 
 
 async def requeue(conn: Connection, matches: Matches, *, by: str, refresh_every_s: float | None) -> int:
-    """Visit again instead: the pages get tasks of priority 2. Their domains are ready for them."""
+    """Schedules revisits instead: the pages get tasks of priority 2, and their domains become ready."""
     after: int | None = 0
     pages = 0
     domain_ids: set[int] = set()

@@ -1,4 +1,4 @@
-"""One stored page read again in a process of its own: what it holds may be hostile, and must not stall who asked."""
+"""Replays one stored page in a separate process: its content may be hostile, and must not block the caller."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ PATIENCE_S = 10.0
 
 
 async def replay_task(forager: "Forager", task: int) -> dict[str, Any]:
-    """What `forager replay --task` reports. Refuses an unknown task, and one of which no body was kept."""
+    """Returns what `forager replay --task` reports. Rejects an unknown task, and one without a stored body."""
     settings = forager.settings
     check = partial(of_task, task=task, default_policy=settings.storage.content_policy)
     await in_transaction(forager.database, check, give_up_after_s=PATIENCE_S)

@@ -1,12 +1,12 @@
-"""Old visits move from the database to cold files, slice by slice, and can be looked at again.
+"""Moves old visits from the database to archive files, part by part, and reads them back.
 
     writing ──► moving ──► moved          a kill in `writing` leaves a row and perhaps a file: both are removed
-       │           └─ goes on where it was stopped: what is in the file and still in the database leaves
-       └─ nothing left yet
+       │           └─ resumes where it was stopped: rows in the file and still in the database are deleted
+       └─ nothing left the database yet
 
 A file is verified before its first visit leaves the database, and visits leave in small transactions with pauses
-between them, so that a crawl goes on. At each moment every visit is in the database, or in a verified file, or in both.
-With a bucket a file also has its copy there before.
+between them, so that a crawl can continue. At each moment every visit is in the database, or in a verified file, or in
+both. With a bucket a file is also copied there first.
 """
 
 import asyncio
@@ -33,33 +33,33 @@ from forager.storage.files import digest, translate_errors
 
 SLICE_ROWS = 100_000
 AT_ONCE = 1000
-"""Visits that leave in one transaction: some 20 ms."""
+"""Visits deleted in one transaction, which takes some 20 ms."""
 PAUSE_S = 0.02
 ADVICE = "Nothing is lost: what is not in a verified file stays in the database."
 
 
 @dataclass(slots=True)
 class Moved:
-    """What one round of archiving did."""
+    """What one archiving run did."""
 
     slices: int = 0
     rows: int = 0
     stored_bytes: int = 0
     finished: int = 0
-    """Slices of an earlier round that was stopped."""
+    """Parts of an earlier run that was stopped."""
     copied: int = 0
-    """Files of earlier rounds that had no copy in the bucket yet."""
+    """Files of earlier runs that had no copy in the bucket yet."""
     months: set[date] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One file, looked at."""
+    """The result of checking one file."""
 
     file: str
     trouble: str | None
     copy_trouble: str | None = None
-    """Of its copy in the bucket, where there is one."""
+    """The result for its copy in the bucket, if there is one."""
 
 
 OnMoved = Callable[[Moved], None]
@@ -67,7 +67,7 @@ OnMoved = Callable[[Moved], None]
 
 @contextlib.asynccontextmanager
 async def lock_archive(conn: Connection) -> AsyncIterator[None]:
-    """One process archives or purges at a time."""
+    """Ensures that one process archives or purges at a time."""
     if not await history.lock_archiving(conn):
         raise UsageError("Another Forager is archiving or purging right now: wait until it is done.")
     try:
@@ -77,7 +77,7 @@ async def lock_archive(conn: Connection) -> AsyncIterator[None]:
 
 
 async def plan(conn: Connection, retention: Retention) -> list[ArchivePlan]:
-    """What `move` would move now. Changes nothing."""
+    """Returns what `move` would move now. Changes nothing."""
     return await history.plan(conn, retention)
 
 
@@ -92,7 +92,7 @@ async def move(
     pause_s: float = PAUSE_S,
     on_moved: OnMoved = lambda _moved: None,
 ) -> Moved:
-    """Everything that is old enough, oldest month first. Stopped at any moment, the next call goes on."""
+    """Archives everything that is old enough, oldest month first. If it is stopped, the next call resumes."""
     moved = Moved()
     async with lock_archive(conn):
         await _finish(conn, folder, moved, copies=copies, pause_s=pause_s)
@@ -130,7 +130,7 @@ async def _move_slice(
     most: int,
     pause_s: float,
 ) -> int | None:
-    """The last id of the slice; None where there was nothing more."""
+    """Returns the last id of the part; None if there was nothing more."""
     slice_id, revision = await history.begin_slice(conn, planned.kind, planned.month, by=by)
     name = cold_file.name_of(slice_id, planned.kind, planned.month)
     path = folder / name
@@ -151,7 +151,7 @@ async def _move_slice(
                 if copies is not None:
                     await asyncio.to_thread(cold_copies.copy, copies, folder, name, content.sha256)
     except (StoreError, asyncio.CancelledError):
-        if copies is None:  # else a copy may be under way: the next round deletes it, with the row that names it
+        if copies is None:  # otherwise a copy may be under way: the next run deletes it, with the row that names it
             await _discard(conn, slice_id, path)
         raise
     if not content.ids:
@@ -219,7 +219,7 @@ def _batches(ids: Sequence[int], size: int = AT_ONCE) -> Iterator[Sequence[int]]
 async def _finish(
     conn: Connection, folder: Path, moved: Moved, *, copies: BucketFolder | None = None, pause_s: float
 ) -> None:
-    """What an earlier round left half done."""
+    """Completes what an earlier run left unfinished."""
     for left in await history.list_pending_parts(conn):
         if left.status == "writing":
             name = cold_file.name_of(left.id, left.kind, left.month)
@@ -235,7 +235,7 @@ async def _finish(
         moved.finished += 1
 
 
-# Looking at cold files ----------------------------------------------------------------------------------------------
+# Reading archive files ----------------------------------------------------------------------------------------------
 
 
 async def list_archive_parts(conn: Connection, month: date | None = None) -> list[Slice]:
@@ -245,7 +245,7 @@ async def list_archive_parts(conn: Connection, month: date | None = None) -> lis
 async def verify(
     conn: Connection, folder: Path, month: date | None = None, *, copies: BucketFolder | None = None
 ) -> list[Found]:
-    """Every file read from end to end, and its copy, against what the database knows of it."""
+    """Verifies every file and its copy from end to end against the database."""
     slices = [each for each in await history.list_parts(conn, month) if each.status in cold_copies.READABLE]
     found = [await asyncio.to_thread(_look_at, folder, each, copies) for each in slices]
     missing = await cold_stats.missing_days(conn, folder, month)
@@ -283,7 +283,8 @@ async def _restore_copy(copies: BucketFolder | None, path: Path, name: str) -> N
 
 
 async def restore(conn: Connection, folder: Path, month: date, *, copies: BucketFolder | None = None) -> int:
-    """A month is read back into `restored_tasks` and `restored_pages`, all of its files or none. Answers how much."""
+    """Loads a month into `restored_tasks` and `restored_pages`, all of its files or none. Returns the number of
+    rows."""
     slices = [each for each in await history.list_parts(conn, month) if each.status == "moved"]
     if not slices:
         raise NotFoundError(f"Nothing of {month:%Y-%m} is in cold files; `forager archive list` says what is.")

@@ -1,7 +1,7 @@
-"""A cold file: visits of one kind and month as gzipped CSV with a header, and beside it a manifest that explains it.
+"""An archive file: visits of one kind and month as gzipped CSV with a header, and a manifest that describes it.
 
-Any tool reads it (`zcat`, `COPY … FROM`). It is written aside, made durable and read back before it gets its name.
-Calls block: they are made in threads, but for `write`, which takes a piece at a time.
+Standard tools read it (`zcat`, `COPY … FROM`). It is written to a temporary file, made durable and read back before it
+gets its name. Calls block and run in threads, except `write`, which takes a chunk at a time.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ csv.field_size_limit(1024**3)
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What was read back from a file."""
+    """The result of reading a file back."""
 
     ids: "array[int]"
     columns: tuple[str, ...]
@@ -41,7 +41,7 @@ class Content:
 
 
 def name_of(slice_id: int, kind: str, month: date) -> str:
-    """Below the folder of cold files: `failures/2026-01/failures-2026-01-000012.csv.gz`."""
+    """Path below the archive folder: `failures/2026-01/failures-2026-01-000012.csv.gz`."""
     return f"{kind}/{month:%Y-%m}/{kind}-{month:%Y-%m}-{slice_id:06}.csv.gz"
 
 
@@ -50,7 +50,7 @@ def manifest_path(path: Path) -> Path:
 
 
 class Writer:
-    """Takes CSV piece by piece; `finish` makes it durable under its temporary name."""
+    """Writes CSV chunk by chunk; `finish` makes it durable under its temporary name."""
 
     def __init__(self, path: Path) -> None:
         make_folder(path.parent)
@@ -76,7 +76,7 @@ class Writer:
 
 
 def read_back(path: Path) -> Content:
-    """Every byte of a file: that it can be unpacked, that its ids grow, and its checksum."""
+    """Verifies every byte of a file: that it can be decompressed, that its ids grow, and its checksum."""
     try:
         with gzip.open(path, "rb") as packed:
             counted = _Counted(packed)
@@ -115,7 +115,7 @@ def check_part(path: Path) -> Content:
 
 
 def publish_file(path: Path, content: Content, *, slice_id: int, kind: str, month: date, revision: str) -> None:
-    """A file that was read back gets its manifest and its name."""
+    """Gives a verified file its manifest and its name."""
     manifest = {
         "slice": slice_id,
         "kind": kind,
@@ -136,7 +136,7 @@ def publish_file(path: Path, content: Content, *, slice_id: int, kind: str, mont
 
 
 def discard(path: Path) -> None:
-    """A file of which nothing left the database, or that was purged."""
+    """Deletes a file whose visits are all still in the database, or that was purged."""
     for gone in (path, path.with_name(path.name + PART), manifest_path(path)):
         with contextlib.suppress(NotADirectoryError):
             gone.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""Copies of cold files in a bucket, under the names the files have here.
+"""Copies of archive files in a bucket, under the same names.
 
-A slice has its copy, read back, before its first visit leaves the database. Files from before there was a bucket, and
-numbers by the minute, get theirs in the next nightly round, which also deletes copies that a purge could not reach.
-Where a file is gone here it is brought back from its copy. Calls block, but for `catch_up`: they are made in threads.
+A part has its copy, read back, before its first visit leaves the database. Files from before a bucket was configured,
+and per-minute stats, are copied in the next nightly run, which also deletes copies that a purge could not reach. A
+missing local file is restored from its copy. Calls block and run in threads, except `catch_up`.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ READABLE = frozenset({"moving", "moved"})
 
 
 async def catch_up(conn: Connection, folder: Path, there: BucketFolder) -> int:
-    """How many files were copied that had no copy yet."""
+    """Copies files that have no copy yet, and returns how many."""
     known = await asyncio.to_thread(there.files)
     slices = await history.list_parts(conn)
     await asyncio.to_thread(_finish_deletes, folder, there, [each for each in slices if each.status == "purged"], known)
@@ -59,14 +59,14 @@ def _copy_stats(folder: Path, there: BucketFolder, known: dict[str, BucketFile])
 
 
 def _is_newer(path: Path, copied: BucketFile | None) -> bool:
-    """A day's file is written again while its minutes are still in the database."""
+    """Returns whether the file changed since: a day's file is rewritten while its minutes are still in the database."""
     found = path.stat()
     written_at = datetime.fromtimestamp(found.st_mtime, UTC)
     return copied is None or copied.size_bytes != found.st_size or copied.modified_at < written_at
 
 
 def copy(there: BucketFolder, folder: Path, name: str, sha256: bytes | None) -> None:
-    """A slice's file with its manifest, and read back."""
+    """Copies a part's file with its manifest, and reads it back."""
     if there.look(name) is not None and there.digest(name) != sha256:
         raise StoreError(
             f"{there}/{name} is there already and is not ours: give each instance a bucket or folder of its own"
@@ -81,7 +81,7 @@ def copy(there: BucketFolder, folder: Path, name: str, sha256: bytes | None) -> 
 
 
 def discard(there: BucketFolder, names: Sequence[str], known: dict[str, BucketFile] | None = None) -> None:
-    """Copies of files that were purged, or of which nothing left the database."""
+    """Deletes copies of files that were purged, or whose visits are all still in the database."""
     both = [
         each for name in names for each in (name, str(Path(name).with_name(cold_file.manifest_path(Path(name)).name)))
     ]
@@ -90,7 +90,7 @@ def discard(there: BucketFolder, names: Sequence[str], known: dict[str, BucketFi
 
 
 def download(there: BucketFolder, path: Path, name: str) -> None:
-    """A file that is gone here gets its name once all of it is on disk."""
+    """Restores a missing local file, which gets its name once all of it is on disk."""
     if path.exists():
         return
     make_folder(path.parent)
@@ -101,7 +101,7 @@ def download(there: BucketFolder, path: Path, name: str) -> None:
 
 
 def verify_copy(there: BucketFolder, name: str, sha256: bytes | None) -> str | None:
-    """What is wrong with a copy, in words; read from end to end."""
+    """Reads a copy from end to end and returns what is wrong with it, in words."""
     try:
         return None if there.digest(name) == sha256 else f"{there}/{name} is not the file that was written."
     except StoreError as error:

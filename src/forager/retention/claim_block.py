@@ -1,8 +1,8 @@
-"""Domains that a purge works on while a crawl goes on beside it: fenced off, and only they.
+"""Blocks claims of the domains that a purge works on, and only of them, while a crawl continues.
 
-A fence is a cooldown of seconds, renewed with each portion: a worker that holds such a domain finishes what is under
-way, records it and hands the domain back. One that does not within a few seconds loses its lease by the version. What a
-purge that is killed leaves behind ends by itself.
+A block is a cooldown of seconds, renewed with each batch: a worker that holds such a domain finishes what is under way,
+records it and releases the domain. One that does not within a few seconds loses its lease by the version. The block of
+a killed purge expires by itself.
 """
 
 import asyncio
@@ -19,15 +19,16 @@ from forager.frontier import cache_namespace
 
 FENCE_S = 30.0
 PATIENCE_S = 8.0
-"""A worker looks every second, and then finishes its open requests."""
+"""A worker checks every second, and then finishes its open requests."""
 HUSH_S = 10.0
-"""For so long nobody asks a site again whose holder was not heard of: a request of its may still be open."""
+"""How long no request is sent to a site whose lost worker did not report back: one of its requests may still be
+open."""
 LOOK_EVERY_S = 0.1
 
 
 @contextlib.asynccontextmanager
 async def fenced(conn: Connection, domain_ids: Collection[int]) -> AsyncIterator[None]:
-    """Nobody holds these domains, or claims them, until this ends. Opens its own transactions."""
+    """Ensures that no worker holds or claims these domains until this ends. Opens its own transactions."""
     before = await domains.block_claims(conn, domain_ids, seconds=FENCE_S)
     try:
         await clear_out(conn, domain_ids)
@@ -37,7 +38,7 @@ async def fenced(conn: Connection, domain_ids: Collection[int]) -> AsyncIterator
 
 
 async def clear_out(conn: Connection, domain_ids: Collection[int]) -> None:
-    """Waits until nobody holds them; whoever takes too long loses the lease."""
+    """Waits until no worker holds them; a worker that takes too long loses the lease."""
     until = clock.monotonic() + PATIENCE_S
     while holders := await domains.holders(conn, domain_ids):
         if clock.monotonic() > until or all(is_lost for _, is_lost in holders):
@@ -50,7 +51,7 @@ async def clear_out(conn: Connection, domain_ids: Collection[int]) -> None:
 
 @contextlib.asynccontextmanager
 async def purge_transaction(conn: Connection, name: str) -> AsyncIterator[LockedDomain]:
-    """A transaction in which pages of a fenced domain may go: nobody holds it, and no worker writes meanwhile."""
+    """Opens a transaction that may delete pages of a blocked domain: no worker holds it or writes to it meanwhile."""
     while True:
         async with conn.transaction():
             await cache_namespace.own(conn)

@@ -1,8 +1,8 @@
-"""The frontier emptied: pages that wait for their first visit are forgotten, with the tasks ordered for them.
+"""Clears the frontier: deletes pages that wait for their first visit, with their tasks.
 
-A purge like the others: on record before it begins, in portions that are a transaction each, of domains that are fenced
-off, some at a time, while others are crawled. What was visited stays, with its history. Found again by a link, a page
-is new.
+A purge like the others: recorded before it begins, in batches of one transaction each, on domains whose claims are
+blocked, a few at a time, while others are crawled. Visited pages stay, with their history. A deleted page that is found
+again by a link is new.
 """
 
 from collections import Counter
@@ -26,11 +26,11 @@ from forager.storage import store as bodies
 SQL = statements.load("forager.retention", "clear_frontier.sql")
 PAGES_AT_ONCE = 500
 DOMAINS_AT_ONCE = 100
-"""That are fenced off together: each wait for workers is one for all of them."""
+"""Domains that are blocked together: each wait for workers is one for all of them."""
 
 
 async def clear_frontier(conn: Connection, order: PurgeOrder, *, domain: str | None = None) -> PurgeResult:
-    """Of one domain, or of all. Opens its own transactions; stopped, the same order goes on."""
+    """Clears one domain, or all. Opens its own transactions; if it is stopped, the same call resumes."""
     name = await known_name(conn, domain)
     cleared = PurgeResult("frontier", f"the frontier of {name or 'all domains'}")
     if order.is_trial:

@@ -1,10 +1,10 @@
-"""Numbers by the minute, before they become days: a gzipped JSON file for each day, below the cold files.
+"""Archives per-minute stats before they are rolled up into days: a gzipped JSON file for each day, below the archive.
 
     stats/2026-01/stats-2026-01-31.json.gz
 
 The file is durable and was read back before a minute leaves the database. A kill in between leaves a file whose minutes
-are still in the database: the next round writes it again. Minutes that come late, after their day was written and
-folded, go to a file of their own (`…-2.json.gz`): no file ever loses a row.
+are still in the database: the next run writes it again. Minutes that come late, after their day was written and rolled
+up, go to a separate file (`…-2.json.gz`): no file ever loses a row.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ Minutes = list[dict[str, Any]]
 
 
 class StatsFile(NamedTuple):
-    """The numbers of one day, or of its minutes that came late."""
+    """The stats of one day, or of its minutes that came late."""
 
     day: date
     file: str
-    """Below the folder of cold files."""
+    """Path below the archive folder."""
     stored_bytes: int
 
 
@@ -43,7 +43,7 @@ def name_of(day: date, number: int = 1) -> str:
 
 
 async def archive_minute_stats(conn: Connection, folder: Path, *, after_days: int) -> int:
-    """Write down all that `series.roll_up` would take in now; call both in one snapshot. Answers how many days."""
+    """Writes all that `series.roll_up` would process now; call both in one snapshot. Returns the number of days."""
     days = await series.old_days(conn, after_days=after_days)
     for day in days:
         minutes = await series.list_minute_rows(conn, day)
@@ -64,7 +64,7 @@ def write(folder: Path, day: date, minutes: Minutes) -> Path:
 
 
 def read(path: Path) -> Minutes | None:
-    """The minutes of a file; None: it cannot be read."""
+    """Returns the minutes of a file; None if it cannot be read."""
     try:
         found: Minutes = json.loads(gzip.decompress(path.read_bytes()))["series"]
     except (OSError, EOFError, ValueError, KeyError, TypeError):
@@ -73,7 +73,7 @@ def read(path: Path) -> Minutes | None:
 
 
 def find(folder: Path, month: date | None = None) -> list[StatsFile]:
-    """Those that are there, of one month or all, in their order."""
+    """Returns existing files, of one month or all, in order."""
     months = f"{month:%Y-%m}" if month else "*"
     found = [(NAME.fullmatch(path.name), path) for path in folder.glob(f"{KIND}/{months}/*")]
     return sorted(
@@ -84,7 +84,7 @@ def find(folder: Path, month: date | None = None) -> list[StatsFile]:
 
 
 async def missing_days(conn: Connection, folder: Path, month: date | None = None) -> list[date]:
-    """Days whose minutes left the database, without a file; those of months that were purged are not missed."""
+    """Returns days whose minutes left the database and that have no file, except those of purged months."""
     there = {each.day for each in await asyncio.to_thread(find, folder, month)}
     purged = {row["month"] for row in await conn.fetch(PURGES["purged_months"])}
     days = [day for day in await series.list_rolled_days(conn) if month in {None, day.replace(day=1)}]
@@ -92,7 +92,7 @@ async def missing_days(conn: Connection, folder: Path, month: date | None = None
 
 
 def _find_path(folder: Path, day: date, minutes: Minutes) -> Path:
-    """The first file of that day that is not there, or that holds nothing but these minutes."""
+    """Returns the first path of that day that does not exist, or whose file has only these minutes."""
     number = 1
     while True:
         path = folder / name_of(day, number)

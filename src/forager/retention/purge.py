@@ -1,8 +1,10 @@
-"""What an operator has deleted for good: a domain, pages, history, cold files. `purge_record.py` keeps the record.
+"""Deletes data for good at an operator's request: a domain, pages, history, archive files. `purge_record.py` records
+it.
 
-Pages go in portions, each in a transaction of its own that takes all that belongs to them and lessens the counters, so
-that the promises hold whenever it is stopped; the same order again goes on. Workers may run: the domain is fenced off
-(`fence.py`), and what they remember of its pages is void with the era (`frontier/cache_namespace.py`).
+Pages are deleted in batches, each in its own transaction that deletes all that belongs to them and reduces the
+counters, so that the invariants hold whenever it is stopped; the same request resumes it. Workers may run: claims of
+the domain are blocked (`claim_block.py`), and their cached pages are invalidated with the cache namespace
+(`frontier/cache_namespace.py`).
 """
 
 import asyncio
@@ -46,21 +48,21 @@ class PurgeResult:
     subject: str
     counts: Counter[str] = field(default_factory=Counter)
     keys: list[str] = field(default_factory=list)
-    """Files of images that nobody refers to any more."""
+    """Image files that no image refers to any more."""
 
     def with_counts(self, record: Record) -> "PurgeResult":
-        """With what really went."""
+        """Returns the result with the actual counts."""
         self.counts = record.counts
         return self
 
 
 async def has_history(conn: Connection, domain: str) -> bool:
-    """Whether a page of this domain was ever visited: the newest visit of each stays in the database."""
+    """Returns whether a page of this domain was ever visited: the newest visit of each stays in the database."""
     return await frontier.has_history(conn, await _known(conn, domain))
 
 
 async def purge_domain(conn: Connection, name: str, order: PurgeOrder) -> PurgeResult:
-    """A domain with everything that is known of it. Found again by a link, it is new."""
+    """Deletes a domain with all its data. If a link leads to it again, it is new."""
     known = await _known(conn, name)
     purged = PurgeResult("domain", known)
     if order.is_trial:
@@ -78,7 +80,7 @@ async def purge_domain(conn: Connection, name: str, order: PurgeOrder) -> PurgeR
 
 
 async def purge_pages(conn: Connection, name: str, text: str, order: PurgeOrder) -> PurgeResult:
-    """Pages of a domain whose URL contains a text. Found again by a link, they are new."""
+    """Deletes pages of a domain whose URL contains a text. If a link leads to them again, they are new."""
     if not text:
         raise UsageError("Say which pages: a part of their URLs. `forager purge domain` takes all of them.")
     known = await _known(conn, name)
@@ -97,7 +99,8 @@ async def purge_pages(conn: Connection, name: str, text: str, order: PurgeOrder)
 
 
 async def purge_tasks(conn: Connection, before: datetime, name: str | None, order: PurgeOrder) -> PurgeResult:
-    """History that ended before a moment; the last word on each page stays. A crawl may go on meanwhile."""
+    """Deletes history that ended before a moment; the latest visit of each page stays. A crawl may continue
+    meanwhile."""
     known = await known_name(conn, name)
     if before > await conn.fetchval(SQL["yesterday"]):
         raise UsageError(
@@ -123,7 +126,7 @@ async def purge_tasks(conn: Connection, before: datetime, name: str | None, orde
 async def purge_cold(
     conn: Connection, folder: Path, month: date, order: PurgeOrder, *, copies: BucketFolder | None = None
 ) -> PurgeResult:
-    """The cold files of a month, with their copies. What counters need of their visits stays."""
+    """Deletes the archive files of a month, with their copies. What counters need of their visits stays."""
     purged = PurgeResult("cold", f"{month:%Y-%m}")
     async with cold.lock_archive(conn):
         slices = [each for each in await history.list_parts(conn, month) if each.status == "moved"]
@@ -134,7 +137,7 @@ async def purge_cold(
         if order.is_trial:
             purged.counts = counts
             return purged
-        if copies is not None:  # who cannot be asked cannot delete: then nothing is begun
+        if copies is not None:  # an unreachable bucket cannot delete: then the purge does not start
             await asyncio.to_thread(copies.files, cold_stats.KIND)
         async with on_record(conn, order, "cold.purge", what=purged.what, subject=purged.subject) as record:
             async with conn.transaction():
@@ -150,7 +153,7 @@ async def purge_cold(
 
 
 async def list_purges(conn: Connection, *, limit: int, before: int | None = None) -> list[dict[str, Any]]:
-    """Newest first; `before` is the id of the last one of the page before."""
+    """Returns purges, newest first; `before` is the id of the last one on the previous page."""
     rows = await conn.fetch(SQL["read_purges"], before, limit)
     return [dict(row) | {"counts": json.loads(row["counts"])} for row in rows]
 
@@ -205,7 +208,7 @@ async def _leave(conn: Connection, domain_id: int, purged: PurgeResult) -> None:
 
 
 async def _repair(conn: Connection, domain_id: int, order: PurgeOrder) -> None:
-    """A domain without a page that waits is exhausted."""
+    """Marks a domain without waiting pages as exhausted."""
     async with conn.transaction():
         held = await repair.lock_free_domains(conn, [domain_id])
         await sign_moves(conn, by=order.by, reason_code=REASON_CODE, reason=order.reason)

@@ -1,4 +1,4 @@
-"""Builds a purge from Settings, and deletes the files that nobody refers to afterwards."""
+"""Builds a purge from Settings, and deletes the files that are unreferenced afterwards."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,6 +22,6 @@ def order_of(settings: Settings, *, who: Identity, reason: str, is_trial: bool) 
 
 
 async def delete_files(settings: Settings, keys: Sequence[str]) -> None:
-    """Files of images; snapshots go with their own job."""
+    """Deletes image files; a separate job deletes snapshots."""
     if keys:
         await asyncio.to_thread(get_location(settings).delete, keys, unless_since=clock.now())

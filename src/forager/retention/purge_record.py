@@ -1,6 +1,5 @@
-"""A purge on record: in `purges`, portion by portion, and twice in the audit log, before its first row goes and when it
-ended. One that was killed has begun there and never ended.
-"""
+"""Records a purge: in `purges`, batch by batch, and twice in the audit log, before its first row is deleted and when it
+ended. A purge that was killed has a start there and no end."""
 
 import asyncio
 import contextlib
@@ -34,7 +33,7 @@ class PurgeOrder:
 
 @dataclass(slots=True)
 class Record:
-    """What went so far, and how it is told."""
+    """What was deleted so far, and how it is audited."""
 
     id: int
     order: PurgeOrder
@@ -43,7 +42,7 @@ class Record:
     counts: Counter[str] = field(default_factory=Counter)
 
     async def count(self, conn: Connection, counts: Counter[str], *, closed: int = 0) -> None:
-        """In the transaction that took it; closed tasks also by themselves."""
+        """Counts deleted rows in the transaction that deleted them; closed tasks also separately."""
         await conn.execute(SQL["count_purge"], self.id, json.dumps(counts), closed)
         self.counts.update(counts)
 
@@ -58,7 +57,7 @@ class Record:
 async def on_record(
     conn: Connection, order: PurgeOrder, action: str, *, what: str, subject: str
 ) -> AsyncIterator[Record]:
-    """`action` as the audit log names it, such as `domain.purge`; `what` as the table of purges does."""
+    """`action` is the name in the audit log, such as `domain.purge`; `what` is the name in the table of purges."""
     async with conn.transaction():
         purge_id = await conn.fetchval(SQL["begin_purge"], order.by, order.reason, what, subject)
         record = Record(purge_id, order, action, subject)
@@ -66,7 +65,7 @@ async def on_record(
     try:
         yield record
     except (Exception, asyncio.CancelledError) as error:
-        with contextlib.suppress(Exception):  # a database that is away cannot be told; then it has begun and not ended
+        with contextlib.suppress(Exception):  # an unavailable database cannot record the end
             await record.note(conn, "stopped", audit.FAILED, error=str(error), counts=dict(record.counts))
         raise
     async with conn.transaction():

@@ -1,4 +1,4 @@
-"""Builds what retention needs from Settings: where cold files are, how long visits stay, and the roll-up before."""
+"""Builds what retention needs from Settings: the archive folder, how long visits are kept, and the roll-up before."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def cold_folder(settings: Settings) -> Path:
 
 
 def get_cold_bucket(settings: Settings) -> BucketFolder | None:
-    """Where copies of cold files go."""
+    """Returns where copies of archive files go."""
     return BucketFolder(bucket_at(settings, settings.archive.bucket)) if settings.archive.bucket is not None else None
 
 
@@ -31,7 +31,7 @@ def retention_of(settings: Settings) -> Retention:
 
 
 def rules_of(settings: Settings) -> list[Rule]:
-    """What stays for how long, one line for each setting about it."""
+    """Returns how long data is kept, one rule for each setting about it."""
     cold_files, gone = "cold files", "deleted"
     kept = settings.retention
     return [
@@ -46,7 +46,7 @@ def rules_of(settings: Settings) -> list[Rule]:
 
 
 async def archive(conn: Connection, settings: Settings, *, by: str, on_moved: OnMoved = lambda _moved: None) -> Moved:
-    """Days are rolled up first: what was not leaves later."""
+    """Rolls up days first: visits that are not rolled up are archived later."""
     await roll_up_new_days(conn)
     return await cold.move(
         conn, cold_folder(settings), retention_of(settings), by=by, copies=get_cold_bucket(settings), on_moved=on_moved
@@ -54,7 +54,7 @@ async def archive(conn: Connection, settings: Settings, *, by: str, on_moved: On
 
 
 async def move_old(conn: Connection, settings: Settings) -> str:
-    """Moves old visits to archive files, and returns a summary in one line."""
+    """Moves old visits to archive files, and returns a one-line summary."""
     moved = await archive(conn, settings, by=ACTOR)
     finished = f"; {things(moved.finished, 'slice')} of an earlier night finished" if moved.finished else ""
     copied = f"; {things(moved.copied, 'earlier file')} copied to {settings.archive.bucket}" if moved.copied else ""

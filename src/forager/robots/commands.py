@@ -1,4 +1,4 @@
-"""`forager robots`: whether robots.txt allows a URL, and by which line. No database; prints JSON."""
+"""`forager robots`: reports whether robots.txt allows a URL, and by which line. No database; prints JSON."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,7 +1,7 @@
-"""robots.txt of an origin: fetched under the domain's pace, followed through redirects, tried three times for ten
-seconds each.
+"""Fetches the robots.txt of an origin within the domain's rate limit, follows redirects, and makes three attempts of
+ten seconds each.
 
-Answers with a copy to keep; what it means is `robots.rules`' business.
+Returns a copy to store; `robots.rules` interprets it.
 """
 
 import asyncio
@@ -33,10 +33,10 @@ ROBOTS_TRIES = 1 + len(RETRY_WAITS_S)
 TIMEOUT_S = 10.0
 UNREACHABLE_TTL_S = 3600.0
 LONGEST_WAIT_S = 10.0
-"""A server that asks for a longer silence is not tried again within this lease."""
+"""A server that asks for a longer Retry-After is not tried again within this lease."""
 
 IsOurs = Callable[[VisitError | None], Awaitable[bool]]
-"""Told how each request ended, None for an answer; whether our own network is at fault."""
+"""Called with the result of each request, None for a response; returns whether our own network is at fault."""
 
 
 async def never_local(_error: VisitError | None) -> bool:
@@ -44,11 +44,11 @@ async def never_local(_error: VisitError | None) -> bool:
 
 
 Turn = Callable[[], AbstractAsyncContextManager[Callable[[], None]]]
-"""Entered when a request may be made; gives what is to be called when it leaves."""
+"""Entered when a request may be made; yields the callback to call when it is sent."""
 
 
 class RobotsClient(Protocol):
-    """Whoever makes the requests: a client, or one that goes through proxies."""
+    """The client that makes the requests, directly or through proxies."""
 
     async def get(
         self, url: str, *, read_body: Callable[[str], bool], cut_at: int | None, on_sent: Callable[[], None]
@@ -57,12 +57,12 @@ class RobotsClient(Protocol):
 
 @asynccontextmanager
 async def at_once() -> AsyncIterator[Callable[[], None]]:
-    """The turn of a single question, which needs no pace."""
+    """The turn for a single check, which needs no rate limit."""
     yield lambda: None
 
 
 MOST_SITEMAPS = 100
-"""Kept of one file; some name every one of thousands, and the rest is still in its text."""
+"""Stored per file; some files list thousands, and the rest remains in the stored text."""
 
 
 async def fetch_robots(
@@ -75,11 +75,11 @@ async def fetch_robots(
     waits_s: tuple[float, ...] = RETRY_WAITS_S,
     is_ours: IsOurs = never_local,
 ) -> RobotsCopy:
-    """One copy, whatever the server does. Raises AddressRefusedError where the guard forbids to ask at all,
-    LeaseLostError where the domain is no longer ours, ProxyError or ExhaustedError where our way there is broken, and
-    NetworkDownError where `is_ours` says that our own network is at fault.
+    """Returns one copy, whatever the server does. Raises AddressBlockedError if the guard forbids the request,
+    LeaseLostError if this worker no longer holds the domain, ProxyError or ExhaustedError if the proxies fail, and
+    NetworkDownError if `is_ours` reports that our own network is at fault.
 
-    Each request is made inside of a `turn`, the redirects' too.
+    Each request, including redirects, is made inside a `turn`.
     """
     error, silence_s = "", 0.0
     for wait_s in (0.0, *waits_s):
@@ -112,8 +112,8 @@ async def fetch_robots(
 
 
 async def _fetch(client: RobotsClient, url: str, turn: Turn) -> tuple[int, str, float]:
-    """Returns status, text and the seconds of its Retry-After, after at most five redirects; more of them mean that
-    there is no robots.txt (RFC 9309 2.3.1.2)."""
+    """Returns status, text and Retry-After seconds, after at most five redirects; more redirects mean that there is no
+    robots.txt (RFC 9309 2.3.1.2)."""
     for _ in range(MOST_REDIRECTS + 1):
         async with turn() as on_sent:
             fetched = await _get(client, url, on_sent)

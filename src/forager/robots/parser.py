@@ -1,7 +1,7 @@
-"""What the lines of a robots.txt say, before anybody asks about a URL. Never raises, whatever the bytes are.
+"""Parses the lines of a robots.txt into groups. Never raises, whatever the bytes.
 
-Reads what real files contain and Google's parser accepts: any line ends, a byte order mark, missing colons, common
-misspellings. Lines RFC 9309 does not define never close a group.
+Accepts what real files contain and Google's parser accepts: any line ending, a byte order mark, missing colons, common
+misspellings. Lines that RFC 9309 does not define never close a group.
 """
 
 import codecs
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 MAX_BYTES = 500 * 1024
-"""RFC 9309 §2.5: at least so much is read. The rest is ignored, and so is the line the limit cuts in two: half of
+"""RFC 9309 §2.5: the minimum a crawler must parse. The rest is ignored, including the line cut by the limit: half of
 `Disallow: /private` would forbid the whole site."""
 MAX_LINE_BYTES = 2083 * 8 - 1
-"""Google's limit; longer lines are cut."""
+"""Google's limit; longer lines are truncated."""
 LONGEST_DELAY_S = 366 * 86_400.0
-"""A site that asks for more waits a year, which no crawl sees the end of; keeps times computable."""
+"""Longer delays are reduced to a year, which outlasts every crawl and keeps times computable."""
 
 ANY_AGENT = "*"
 BYTE_ORDER_MARK = re.compile(rb"\A\xef(?:\xbb\xbf?)?")
@@ -52,7 +52,7 @@ class RuleLine:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Agents and what they share. Rules and delays are gathered apart: see `Reader`."""
+    """User agents and the rules they share. Rules and delays are collected separately: see `Reader`."""
 
     agents: set[str] = field(default_factory=set)
     rules: list[RuleLine] = field(default_factory=list)
@@ -61,8 +61,9 @@ class Group:
 
 @dataclass(slots=True)
 class Reader:
-    """Gathers groups. `Crawl-delay` is not in RFC 9309 and so may not close a group of rules; yet a delay is meant for
-    the agents right above it alone. Therefore two lists of groups, each with its own idea of where a group ends."""
+    """Collects groups. `Crawl-delay` is not in RFC 9309, so it must not close a group of rules; yet a delay applies
+    only to the agents directly above it. Therefore there are two lists of groups, each with its own definition of where
+    a group ends."""
 
     rule_groups: list[Group] = field(default_factory=list)
     delay_groups: list[Group] = field(default_factory=list)
@@ -104,8 +105,8 @@ class Reader:
 
 
 def text_of(body: bytes, *, is_cut: bool = False) -> str:
-    """Returns a robots.txt as text that means the same to `read_lines`, octet by octet: what is no UTF-8 becomes the
-    escape that rules compare it by (`/caf\xe9` and `/caf%E9` are one path). Half a line at a cut end is left out."""
+    """Returns a robots.txt as text that `read_lines` interprets as it does the bytes: invalid UTF-8 becomes the escape
+    that rules compare (`/caf\xe9` and `/caf%E9` are one path). An incomplete line at a cut end is dropped."""
     if is_cut:
         body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
     if body.startswith(UTF_16):
@@ -132,8 +133,8 @@ def read_lines(content: bytes, most_bytes: int = MAX_BYTES) -> Reader:
 
 
 def names_of_agent(value: bytes) -> set[str]:
-    """The product names a user-agent line speaks to, in lower case. `Foo/2.1 (x)` and `Foo Bar` speak to `foo`;
-    the word with its digits counts too, so that an agent called `my2bot` finds its line."""
+    """Returns the product names of a user-agent line in lower case. `Foo/2.1 (x)` and `Foo Bar` name `foo`; the word
+    with its digits counts too, so that an agent called `my2bot` matches its line."""
     text = show(value)
     if text.split(maxsplit=1)[:1] == [ANY_AGENT]:
         return {ANY_AGENT}
@@ -142,13 +143,13 @@ def names_of_agent(value: bytes) -> set[str]:
 
 
 def read_delay(value: bytes) -> float | None:
-    """Seconds, decimals allowed; None for what is no plain positive number (`-1`, `nan`, `1e9`, `soon`)."""
+    """Returns seconds, decimals allowed; None for anything but a plain positive number (`-1`, `nan`, `1e9`, `soon`)."""
     match = SECONDS.fullmatch(show(value).partition(" ")[0])
     return min(float(match[0]), LONGEST_DELAY_S) if match else None
 
 
 def show(raw: bytes) -> str:
-    """Text fit for a log line or a database: no control characters, not endless."""
+    """Returns text safe for a log line or a database: no control characters, limited length."""
     text = raw[:2048].decode("utf-8", "replace")
     return text if text.isprintable() else "".join([char if char.isprintable() else "\ufffd" for char in text])
 
@@ -162,7 +163,7 @@ def _lines(content: bytes, most_bytes: int) -> Iterator[bytes]:
 
 
 def _split_line(line: bytes) -> tuple[bytes, bytes] | None:
-    """Key and value. Without a colon, two words are taken as such; more are prose."""
+    """Returns key and value. Without a colon, exactly two words count as key and value; more words are prose."""
     text = line.partition(b"#")[0].strip()
     key, colon, value = text.partition(b":")
     if colon:

@@ -1,6 +1,5 @@
-"""Does a robots.txt path pattern match a path? RFC 9309 §2.2.2–2.2.3: octets are compared, `*` is any run of them,
-a final `$` is the end. Linear in the path: pieces between stars are looked up one after the other, nothing backtracks.
-"""
+"""Matches robots.txt path patterns. RFC 9309 §2.2.2–2.2.3: octets are compared, `*` matches any sequence, a final `$`
+matches the end. Linear in the path: the parts between stars are searched in order, without backtracking."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from dataclasses import dataclass
 from forager.urls.normalize import ESCAPE, SPELLINGS
 
 # Everything but unreserved characters and those delimiters whose escaped form means something else (RFC 3986 §2.2).
-# Quotes and brackets belong to neither: browsers disagree on them, so both spellings are one.
+# Quotes and brackets belong to neither: browsers disagree on them, so both spellings are equal.
 TO_SPELL = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9_.~/?:@!&()+,;=%-]")
 NOT_ASCII = re.compile("[\x80-\xff]")
 AUTHORITY = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#;]*")
@@ -18,12 +17,12 @@ INDEX_PAGE = re.compile(r"(.*/)index\.htm[^/]*")
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern taken apart at its stars. `octets` is how specific it is."""
+    """A pattern split at its stars. `octets` is its specificity."""
 
     head: str
     middle: tuple[str, ...]
     tail: str | None
-    """What follows the last star; None when there is no star."""
+    """The part after the last star; None without a star."""
     is_anchored: bool
     octets: int
     opens_query: bool = False
@@ -31,7 +30,7 @@ class Pattern:
 
     @property
     def matches_all(self) -> bool:
-        """Every path starts with a slash."""
+        """Whether the pattern matches every path; every path starts with a slash."""
         return self.head in {"", "/"} and not self.middle and not self.tail and self.is_open_ended
 
     @property
@@ -55,7 +54,7 @@ class Pattern:
 
 
 def compile_pattern(text: str, *, opens_query: bool = False) -> Pattern:
-    """From a rule's value whose octets outside ASCII are already escaped."""
+    """Compiles the value of a rule whose non-ASCII octets are already escaped."""
     body = text.removesuffix("$")
     pieces = [normalize_path(piece) for piece in body.split("*")]
     return Pattern(
@@ -69,37 +68,37 @@ def compile_pattern(text: str, *, opens_query: bool = False) -> Pattern:
 
 
 def compile_variants(text: str, *, is_allow: bool) -> list[Pattern]:
-    """The pattern, and the other ways in which the same rule may be met."""
+    """Returns the pattern, and variants that the same rule also matches."""
     found = [compile_pattern(text)]
     if URL_IN_QUERY.search(text.partition("?")[2]):
         found.append(compile_pattern(open_query(text), opens_query=True))
     if is_allow and (index := INDEX_PAGE.fullmatch(text)):
-        # As Google's parser does: who allows a folder's index page allows the folder's own address.
+        # As in Google's parser: a rule that allows a folder's index page also allows the folder's own URL.
         found.append(compile_pattern(index[1] + "$"))
     return found
 
 
 def escape_octets(raw: bytes) -> str:
-    """Text with everything outside ASCII escaped and needless escapes undone; what specificity is counted on."""
+    """Returns text with non-ASCII octets escaped and unnecessary escapes decoded; specificity is counted on it."""
     text = NOT_ASCII.sub(lambda match: f"%{ord(match.group()):02X}", raw.decode("latin-1"))
     return ESCAPE.sub(lambda match: SPELLINGS[match.group()], text) if "%" in text else text
 
 
 def normalize_path(text: str) -> str:
-    """The one spelling in which rules and paths are compared. A literal `*` or `$` is an escape here."""
+    """Returns the spelling in which rules and paths are compared. A literal `*` or `$` is escaped in it."""
     return TO_SPELL.sub(_encode_match, text)
 
 
 def path_of(url: str) -> str:
-    """Path and query of a URL, spelled for comparing."""
+    """Returns path and query of a URL in the spelling used for comparison."""
     match = AUTHORITY.match(url)
     rest = (url[match.end() :] if match else url).partition("#")[0]
     return normalize_path(rest if rest.startswith("/") else "/" + rest)
 
 
 def open_query(text: str) -> str:
-    """The same with `:` and `/` of the query unescaped: RFC 9309's table lets `?u=https://x` and `?u=https%3A%2F%2Fx`
-    match each other, while in a path `%2F` is no slash."""
+    """Returns the text with `:` and `/` of the query unescaped: RFC 9309's table lets `?u=https://x` and
+    `?u=https%3A%2F%2Fx` match each other, while in a path `%2F` is not a slash."""
     path, mark, query = text.partition("?")
     return path + mark + query.replace("%2F", "/").replace("%3A", ":") if mark else text
 

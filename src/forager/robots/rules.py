@@ -1,6 +1,6 @@
-"""May this agent fetch this URL? RFC 9309, and where it is silent what Google's parser does.
+"""Decides whether an agent may fetch a URL: RFC 9309, and Google's parser where the RFC is silent.
 
-Pure: fetching and storing robots.txt happens elsewhere; `policy_for` says what an HTTP answer to it means.
+Pure: fetching and storing robots.txt happens elsewhere; `policy_for` interprets the HTTP status of its response.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from forager.robots.patterns import Pattern, compile_variants, escape_octets, op
 
 OWN_PATH = "/robots.txt"
 LONGEST_TRUST_S = 24 * 3600.0
-"""RFC 9309 2.4; only a pace that is slower still makes it longer."""
+"""RFC 9309 2.4; exceeded only for a delay that is longer still."""
 TURNS_TRUSTED = 10
 
 RobotsPolicy = Literal["parse", "allow_all", "unreachable"]
@@ -20,18 +20,18 @@ RobotsPolicy = Literal["parse", "allow_all", "unreachable"]
 
 @dataclass(frozen=True, slots=True)
 class RobotsDecision:
-    """The answer and the line that gave it, for people who ask why."""
+    """The decision and the line it is based on, so that callers can explain it."""
 
     allowed: bool
     rule: str | None = None
-    """The line's own words, such as `Disallow: /private`; None when no rule matched."""
+    """The text of the line, such as `Disallow: /private`; None when no rule matched."""
     line: int | None = None
     group: str | None = None
-    """The agent whose group applied: our name, `*`, or None when no group speaks to us."""
+    """The agent whose group applied: our name, `*`, or None when no group applies to us."""
 
 
 class Rules:
-    """What one robots.txt says to one agent, ordered so that the first match is the most specific one."""
+    """The rules of one robots.txt for one agent, sorted so that the first match is the most specific one."""
 
     __slots__ = ("_opens_query", "_ordered", "_otherwise", "crawl_delay_s", "denies_all")
 
@@ -57,10 +57,10 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """One robots.txt. Ask `rules_for` once per agent when many URLs follow."""
+    """One robots.txt. Call `rules_for` once per agent when checking many URLs."""
 
     sitemaps: tuple[str, ...] = ()
-    """As the file has them, absolute or not; they belong to no group."""
+    """As written in the file, absolute or not; they belong to no group."""
     rule_groups: tuple[Group, ...] = field(default=(), repr=False)
     delay_groups: tuple[Group, ...] = field(default=(), repr=False)
     _compiled: dict[str, Rules] = field(default_factory=dict, repr=False, compare=False)
@@ -69,7 +69,8 @@ class Robots:
         return self.rules_for(agent).verdict(url)
 
     def rules_for(self, agent: str) -> Rules:
-        """The rules of all groups that name the agent's product token, else of all for `*`, else none."""
+        """Returns the rules of all groups that name the agent's product token, else of all groups for `*`, else
+        none."""
         name = agent.partition("/")[0].strip().lower()
         if name not in self._compiled:
             self._compiled[name] = self._compile_rules(name)
@@ -80,14 +81,14 @@ class Robots:
             groups = [group for group in self.rule_groups if token in group.agents]
             if groups:
                 delays_s = [s for group in self.delay_groups if token in group.agents for s in group.delays_s]
-                # Of several delays for one agent the longest: nobody is offended by a slower visitor.
+                # Of several delays for one agent the longest applies: a slower crawler harms no site.
                 return Rules(token, [rule for group in groups for rule in group.rules], max(delays_s, default=None))
         return Rules(None, [], None)
 
 
 def parse(content: str | bytes) -> Robots:
-    """Read a robots.txt; anything at all is one, if need be an empty one."""
-    if isinstance(content, str):  # `text_of` has written three letters for some bytes
+    """Parses a robots.txt; any content is valid, in the worst case as an empty file."""
+    if isinstance(content, str):  # `text_of` has escaped some bytes as three characters
         reader = read_lines(content.encode("utf-8", "surrogatepass"), 3 * MAX_BYTES)
     else:
         reader = read_lines(content)
@@ -95,10 +96,10 @@ def parse(content: str | bytes) -> Robots:
 
 
 def policy_for(status_code: int | None) -> RobotsPolicy:
-    """What an answer to the request for robots.txt means; None is no answer at all.
+    """Returns the policy for the response status of a robots.txt request; None means no response.
 
-    4xx says that there is no such file. 429 says "not now", so that like 5xx nothing may be asked until it is had.
-    A redirect that is still one after the last hop counts as no file (RFC 9309 §2.3.1.2).
+    4xx means that there is no such file. 429 means "not now": like 5xx, nothing may be fetched until robots.txt is. A
+    redirect remaining after the last hop counts as no file (RFC 9309 §2.3.1.2).
     """
     match status_code:
         case None | 429:
@@ -112,14 +113,14 @@ def policy_for(status_code: int | None) -> RobotsPolicy:
 
 
 def trusted_s(ttl_s: float, delay_s: float) -> float:
-    """How long a copy is used at a pace: asking for it again is a request like others, and may not take every turn."""
+    """Returns how long a copy is used, given the delay: refreshing it is a request too, and must not use every turn."""
     return max(ttl_s, min(TURNS_TRUSTED * delay_s, LONGEST_TRUST_S), 2 * delay_s)
 
 
 def _compile(group: str | None, lines: list[RuleLine]) -> Iterator[tuple[Pattern, RobotsDecision]]:
     for line in lines:
         text = escape_octets(line.value)
-        # `Disallow:` with nothing after it forbids nothing. A value that starts otherwise can match no path.
+        # `Disallow:` without a value forbids nothing. A value with another first character matches no path.
         if not text.startswith(("/", "*")):
             continue
         word = "Allow" if line.is_allow else "Disallow"
@@ -129,13 +130,13 @@ def _compile(group: str | None, lines: list[RuleLine]) -> Iterator[tuple[Pattern
 
 
 def _most_specific_first(rule: tuple[Pattern, RobotsDecision]) -> tuple[int, bool]:
-    """Longest first; of equals the allowing one."""
+    """Sort key: longest pattern first; among equals, allow before disallow."""
     pattern, verdict = rule
     return -pattern.octets, not verdict.allowed
 
 
 def _denies_all(ordered: list[tuple[Pattern, RobotsDecision]]) -> bool:
-    """Whether a rule for everything forbids, and no allowing rule is specific enough to open a hole in it."""
+    """Whether a disallow rule matches everything, and no allow rule is specific enough to make an exception."""
     for pattern, verdict in ordered:
         if verdict.allowed and pattern.head != OWN_PATH:
             return False

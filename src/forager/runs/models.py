@@ -1,4 +1,4 @@
-"""What a run was asked to do. Stored on the run, so that a successor, a report or a person can read it again."""
+"""The config of a run. Stored with the run, so that a later process, a report or a person can read it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,17 +23,17 @@ class Scope(StrEnum):
 
 ALL_KNOWN = "all known"
 STANDING = "standing"
-"""What tells the order that never ends: every domain no other run has."""
+"""Identifies the continuous run: every domain that no other run has."""
 IMAGE = "image "
-"""Visits to images are tallied apart from those to pages."""
+"""Visits to images are counted separately from those to pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """The order behind a run."""
+    """The config of a run."""
 
     seeds: tuple[str, ...]
-    """Normalised. Of a long list only the first few."""
+    """Normalised. For a long list only the first few."""
     scope: Scope = Scope.HOST
     include: tuple[str, ...] = ()
     """Glob patterns over the whole URL; `*` is any run of characters, `?` any one."""
@@ -44,25 +44,25 @@ class RunSpec:
     delay_s: float | None = None
     """Overrides the setting for this run; robots.txt may ask for more."""
     seeds_total: int | None = None
-    """Of a long list, which is kept in the run's domains and pages and not here; None: `seeds` are all."""
+    """Size of a long list, which is stored in the run's domains and pages and not here; None: `seeds` has all."""
     seeds_digest: str | None = None
-    """What tells a long list from another, or `ALL_KNOWN`, or `STANDING`."""
+    """Identifies a long list, or is `ALL_KNOWN` or `STANDING`."""
     allow_networks: tuple[str, ...] = ()
-    """Networks that the operator let the address guard through to, on the command line, for this run."""
+    """Networks that the operator allowed past the address guard for this run, on the command line."""
 
     @property
     def is_all_domains(self) -> bool:
-        """Whether it is for every domain that has something left, instead of named seeds."""
+        """Returns whether it is for every domain that has something left, instead of named seeds."""
         return self.seeds_digest == ALL_KNOWN
 
     @property
     def is_standing(self) -> bool:
-        """Whether it never ends: it takes every domain that no other run has, as they come."""
+        """Returns whether it never ends: it takes every domain that no other run has, as they come."""
         return self.seeds_digest == STANDING
 
     @property
     def is_long(self) -> bool:
-        """Whether the seeds are too many to be named here: the run's domains are its reach."""
+        """Returns whether the seeds are too many to be listed here: the run's domains are its scope."""
         return self.seeds_total is not None
 
     def delay_or(self, default_s: float) -> float:
@@ -71,12 +71,12 @@ class RunSpec:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCount:
-    """One row of a run's tally."""
+    """One row of a run's counters."""
 
     outcome: str
     """A value of `task_outcome`."""
     reason: str
-    """The status code, or the error code where there was no answer; of images with `image ` before it."""
+    """The status code, or the error code if there was no response; for images with the prefix `image `."""
     pages: int
     wire_bytes: int
     time_ms: int
@@ -98,12 +98,12 @@ class DomainCount:
     """Pages known and not yet visited."""
     is_leased: bool
     reason: str | None
-    """Why it stands still, if it does."""
+    """Why it is idle, if it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A worker of another run that still has the lease of a domain this run took."""
+    """A worker of another run that still has the lease of a domain that this run took."""
 
     domain: str
     worker: int
@@ -126,7 +126,7 @@ class Progress:
     pages_done: int
     pages_ok: int
     frontier: int
-    """Pages of the run's domains that are known, in reach of its limits, and not yet visited."""
+    """Pages of the run's domains that are known, within its limits, and not yet visited."""
     wire_bytes: int
     links_seen: int
     pages_learned: int
@@ -164,10 +164,10 @@ class RunReport:
     """Known pages that were not visited, by reason: `too_deep`, `over_limit`, `retry_later`, `domain_blocked`,
     `domain_waits`, `domain_paused`, `paused`, `waits_for_task`, `stopped`."""
     standing: tuple[DomainCount, ...]
-    """Domains that are blocked, unreachable or wait, with their reasons."""
+    """Domains that are blocked, unreachable or in cooldown, with their reasons."""
     next_at: datetime | None
     """When the first waiting page becomes due."""
     sitemaps: tuple[str, ...] = ()
-    """Of a crawl that found next to nothing: sitemaps that robots.txt files name."""
+    """For a crawl that found next to nothing: sitemaps that robots.txt files name."""
     bodies: Mapping[str, int] = field(default_factory=dict)
     """Bodies that were to be kept: `stored`, `known` from before, or `lost:` with the reason → how many."""

@@ -18,7 +18,7 @@ async def list_runs(
 
 
 async def _end_if_lost(conn: Connection, row: Row) -> Row:
-    """A run whose process was killed has stopped, also before anything recorded it."""
+    """Returns a run as stopped if its process was killed, even before that was recorded."""
     keeper, kept_by = row.pop("keeper"), row.pop("kept_by")
     if row["status"] == "running" and keeper == "process" and kept_by is not None and has_exited(kept_by):
         return row | {"status": "stopped", "ended_at": await conn.fetchval(SQL["last_heard_of_run"], row["id"])}

@@ -1,23 +1,23 @@
 -- name: last_heard_of_run
--- When the process or a worker of a run last gave a sign of life.
+-- Returns the last heartbeat of the process or a worker of a run.
 SELECT GREATEST(r.started_at, r.kept_at, (SELECT max(w.heartbeat_at) FROM workers w WHERE w.run_id = r.id)) FROM runs r WHERE r.id = $1;
 
 -- name: find_run
--- Whether a run exists.
+-- Returns whether a run exists.
 SELECT r.id FROM runs r WHERE r.id = $1;
 
 -- name: seeds_read
--- Of these pages, by domain and key, those that were read before: a run does not visit them again.
+-- Returns those of these pages, by domain and key, that were read before: a run does not visit them again.
 SELECT p.url FROM unnest($1::text[], $2::bytea[]) AS n (domain, key)
 JOIN domains d ON d.name = n.domain JOIN pages p ON p.domain_id = d.id AND p.url_hash = n.key
 WHERE p.status = 'fetched';
 
 -- name: waiting_of
--- Pages that wait in these domains.
+-- Counts the pages that wait in these domains.
 SELECT COALESCE(sum(d.frontier_size), 0)::bigint FROM domains d WHERE d.name = ANY ($1::text[]);
 
 -- name: runs_by_id
--- Runs, newest first, with what they did.
+-- Returns runs, newest first, with what they did.
 SELECT r.id, r.status::text AS status, r.spec, r.max_pages, r.max_pages_per_domain, r.max_depth, r.started_at, r.ended_at,
        r.links_seen, r.pages_learned, r.created_by, o.pages_done, o.pages_ok, o.bytes, r.keeper, r.kept_by
 FROM runs r

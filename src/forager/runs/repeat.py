@@ -1,6 +1,6 @@
-"""Orders to visit again: an earlier run's order is given once more, for those of its domains that have revisits due.
+"""Repeats the config of an earlier run, for those of its domains that have revisits due.
 
-So a refresh keeps to the scope, the patterns and the depth the site was crawled with.
+So a refresh keeps the scope, the patterns and the depth with which the site was crawled.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,9 +21,9 @@ async def start_refresh(
     delay_s: float | None,
     check: Callable[[RunSpec], None],
 ) -> tuple[int, RunSpec]:
-    """A new run with the order of the run `before`, and the domains it is for. Limits of old do not hold for it.
+    """Starts a run with the config of the run `before`, and assigns its domains. Earlier limits do not apply.
 
-    `check` may refuse the order by raising.
+    `check` may reject the config by raising.
     """
     spec = await stats.find_run(conn, before)
     assert spec is not None, "domains refer to runs that exist"

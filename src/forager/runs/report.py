@@ -14,7 +14,7 @@ from forager.storage.store import read_bodies
 DOMAINS_SHOWN = 12
 STANDING_SHOWN = 50
 FEW_PAGES = 3
-"""A crawl that brought no more may have missed the site behind them."""
+"""A crawl with no more pages than this may have missed the site behind them."""
 
 
 async def read_progress(conn: Connection, run: int) -> Progress:
@@ -63,7 +63,7 @@ async def read_report(conn: Connection, run: int, spec: RunSpec, *, was_stopped:
 
 
 def end_of(waiting: Mapping[str, int], *, was_stopped: bool, has_failed: bool) -> RunEnd:
-    """Pages left in reach without a limit to blame mean that somebody stopped the workers."""
+    """Pages left in scope without a limit as the reason mean that the workers were stopped."""
     if was_stopped:
         return RunEnd.STOPPED
     if has_failed:

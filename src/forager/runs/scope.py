@@ -1,5 +1,5 @@
-"""How far a run reaches whose seeds are too many to be named in its order: as far as the domains it has taken, and the
-standing run as far as all that are known."""
+"""The scope of a run whose seeds are too many to be listed in its config: the domains it has taken; for the continuous
+run, all known domains."""
 
 from array import array
 

@@ -1,6 +1,6 @@
-"""Runs an operator orders without staying: a foreman (`forager up`) looks after them.
+"""Runs that an operator starts in the background: a supervisor (`forager up`) executes them.
 
-Every door (CLI, API) calls these. Each verb runs in the caller's one transaction.
+Every interface (CLI, API) calls these. Each function runs in the caller's transaction.
 """
 
 from collections.abc import Sequence
@@ -16,19 +16,19 @@ from forager.urls.normalize import url_key
 
 
 def continuous_spec(*, max_depth: int) -> RunSpec:
-    """The order that never ends: every known domain, each within its own host."""
+    """Returns the config of the continuous run: every known domain, each within its own host."""
     return RunSpec(seeds=(), scope=Scope.HOST, max_depth=max_depth, seeds_total=0, seeds_digest=STANDING)
 
 
 async def order_run(conn: Connection, spec: RunSpec, *, by: str, is_scored: bool = True) -> int:
-    """The number of a run that begins as soon as a foreman hears of it."""
+    """Creates a run that starts as soon as a supervisor finds it; returns its number."""
     run = await start_run(conn, spec, by=by, is_scored=is_scored)
     await stats.assign_run(conn, run)
     return run
 
 
 async def stop_run(conn: Connection, run: int) -> None:
-    """Its workers finish what is open, and it is over. Asking twice changes nothing."""
+    """Ends a run after its workers finish what is open. Idempotent."""
     await check_run_exists(conn, run)
     if not await stats.request_stop(conn, run):
         raise ConflictError(
@@ -38,7 +38,7 @@ async def stop_run(conn: Connection, run: int) -> None:
 
 
 async def drops(conn: Connection, run: int) -> dict[str, int]:
-    """Why → how many links it saw and left out."""
+    """Returns reason → how many links it saw and left out."""
     return await stats.read_drops(conn, run)
 
 

@@ -1,7 +1,7 @@
-"""Orders to crawl: seeds become domains and pages, and a run adopts the domains it reaches.
+"""Starts crawls: seeds become domains and pages, and a run adopts the domains in its scope.
 
-One transaction, committed synchronously: once this returned, no seed is lost. Seeds a person named are wanted now, also
-those that failed before and those of domains nobody answered for; seeds of a list are planted as `seed_list` does.
+One transaction, committed synchronously: once this returned, no seed is lost. Seeds that an operator named are visited
+now, also those that failed before and those of unreachable domains; seeds of a list are added as `add_seed_list` does.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,8 +29,8 @@ async def start_run(
     source: str = "seed",
     is_scored: bool = True,
 ) -> int:
-    """Store the order and everything it needs to begin. Answers the run's number. `listed` seeds are among the spec's,
-    and were found in a list that `source` names."""
+    """Stores the config and everything the run needs to begin. Returns the run's number. `listed` seeds are among the
+    spec's, and come from a list that `source` names."""
     run = await stats.start_run(conn, spec, by=by)
     from_list = {seed.url for seed in listed}
     await add_seeds(conn, tuple(seed for seed in spec.seeds if seed not in from_list), run=run, by=by)
@@ -42,8 +42,9 @@ async def start_run(
 
 
 async def allow_networks(conn: Connection, spec: RunSpec, names: Iterable[str], *, by: str) -> None:
-    """The seeds' domains keep what the operator allowed for them: a refresh and `forager up` need it as much as this
-    run. Pages that the address guard rejected before are tried again. Without the flag, what was allowed stays."""
+    """Stores the networks that the operator allowed with the seeds' domains: a refresh and `forager up` need them as
+    much as this run. Pages that the address guard rejected before are tried again. Without the flag, allowed networks
+    stay."""
     if not spec.allow_networks:
         return
     ids = await domains.allow_networks(conn, sorted(set(names)), spec.allow_networks)
@@ -51,7 +52,7 @@ async def allow_networks(conn: Connection, spec: RunSpec, names: Iterable[str], 
 
 
 async def prepare_run(conn: Connection, spec: RunSpec, named: tuple[str, ...], *, by: str) -> int:
-    """A run with more seeds than fit in one transaction. It counts as stopped until all are planted."""
+    """Creates a run with more seeds than fit in one transaction. It counts as stopped until all are added."""
     run = await stats.start_run(conn, spec, by=by)
     await stats.end_run(conn, run, "stopped")
     await add_seeds(conn, named, run=run, by=by)
@@ -63,8 +64,8 @@ async def prepare_run(conn: Connection, spec: RunSpec, named: tuple[str, ...], *
 async def add_seed_batch(
     conn: Connection, seeds: Sequence[Seed], spec: RunSpec, *, run: int, source: str, is_scored: bool
 ) -> SeedResult:
-    """A part of a prepared run's list. New domains are the run's from their first moment; what the scope adds to them,
-    and what was there before, is adopted."""
+    """Adds a part of a prepared run's list. New domains belong to the run from the start; domains that the scope adds,
+    and those that existed before, are adopted."""
     planted = await add_seed_list(conn, seeds, source=source, run=run, is_scored=is_scored)
     await allow_networks(conn, spec, (domain_of(seed.url) for seed in seeds), by=source)
     match spec.scope:
@@ -78,14 +79,14 @@ async def add_seed_batch(
 
 
 async def open_run(conn: Connection, spec: RunSpec, *, run: int) -> None:
-    """All seeds of a prepared run are planted; `spec` knows now how many they were."""
+    """Opens a prepared run after all its seeds were added; `spec` now has their number."""
     if spec.scope is Scope.ANY:
         await assign_domains(conn, spec, (), run=run)
     await stats.open_run(conn, run, spec)
 
 
 async def add_seeds(conn: Connection, seeds: tuple[str, ...], *, run: int, by: str) -> None:
-    """Seeds are pages at depth 0 and of the highest priority, also those that were known before."""
+    """Adds seeds as pages at depth 0 with the highest priority, also those that were known before."""
     links = [Discovery(url, url_key(url), domain_of(url), 0, 0, "", "seed") for url in seeds]
     learned = EnqueueResult()
 
@@ -105,7 +106,7 @@ async def add_seeds(conn: Connection, seeds: tuple[str, ...], *, run: int, by: s
 
 
 async def assign_domains(conn: Connection, spec: RunSpec, domain_names: Iterable[str], *, run: int) -> None:
-    """The run takes these domains, and those its scope adds to them."""
+    """Assigns these domains, and those its scope adds to them, to the run."""
     names = sorted(set(domain_names))
     parents = sorted({registrable(name) for name in names}) if spec.scope is Scope.DOMAIN else []
     everything = spec.scope is Scope.ANY or spec.is_all_domains

@@ -1,7 +1,7 @@
-"""How many clients may be connected to the API at once, in all and from one address.
+"""Limits how many clients may be connected to the API at once, in total and from one address.
 
-A full table does not lock anybody out: the connection that has been idle longest (no request, or half of one) is closed
-for the new one. Only where every connection has a request under way is the new one turned away.
+A full table does not lock clients out: the connection that has been idle longest (no request, or half of one) is closed
+for the new one. The new one is rejected only if every connection has a request under way.
 """
 
 import ipaddress
@@ -14,30 +14,30 @@ from typing import Any, Protocol
 from forager.logs import log
 
 HANDLES_KEPT = 128
-"""File handles left to the database, files and the answers of lookups."""
+"""File handles reserved for the database, files and DNS lookups."""
 FEWEST = 8
 MOST_LINGERING = 32
-"""Connections without a place that may stay open for the moment in which their client reads why."""
+"""Rejected connections that may stay open while their client reads the reason."""
 LOG_EVERY_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """What a client may take of the server before it is known who it is."""
+    """Limits for a client before it is authenticated."""
 
     in_all: int = 2000
     per_address: int = 500
     head_bytes: int = 64 * 1024
     head_s: float = 10.0
-    """From the first byte of a request (of a new connection: from its beginning) to the end of its headers."""
+    """From the first byte of a request (for a new connection: from its start) to the end of its headers."""
     write_s: float = 30.0
-    """A response that waits for its client has to move in every such span by `write_bytes`."""
+    """A response that waits for its client has to progress by `write_bytes` in every such interval."""
     write_bytes: int = 32 * 1024
     trusted: Sequence[str] = ()
-    """Networks of proxies: each connection of theirs may be another client's, so only `in_all` counts."""
+    """Networks of proxies: each of their connections may be another client's, so only `in_all` counts."""
 
     def within_handles(self) -> "ConnectionLimits":
-        """The same, as far as the file handles of this process reach, of which one address gets half."""
+        """Returns the limits reduced to the file handles of this process, of which one address gets half."""
         handles = raise_handles(self.in_all + HANDLES_KEPT)
         in_all = max(min(self.in_all, handles - HANDLES_KEPT), FEWEST)
         return ConnectionLimits(
@@ -80,7 +80,7 @@ class ConnectionTable:
         self._address: dict[Evictable, str] = {}
         self._number: dict[str, int] = {}
         self._idle: dict[Evictable, None] = {}
-        """In the order they became idle."""
+        """In the order in which they became idle."""
         self._idle_of: dict[str, dict[Evictable, None]] = {}
         self._lingering: set[Evictable] = set()
 
@@ -88,7 +88,7 @@ class ConnectionTable:
         return len(self._address)
 
     def add(self, connection: Evictable, peer: str | None) -> bool:
-        """Registers a connection, idle at first. False: there is no place for it."""
+        """Registers a connection, idle at first. Returns False if the table is full."""
         address = group_of(peer or "")
         is_at_limit = self._number.get(address, 0) >= self.limits.per_address and not self._is_trusted(peer)
         if is_at_limit:
@@ -117,7 +117,7 @@ class ConnectionTable:
             del self._idle_of[address]
 
     def add_rejected(self, connection: Evictable) -> bool:
-        """Registers a connection that `add` had no place for. False: too many of those are still open."""
+        """Registers a connection that `add` rejected. Returns False if too many of those are still open."""
         if len(self._lingering) >= MOST_LINGERING:
             return False
         self._lingering.add(connection)
@@ -145,7 +145,7 @@ class ConnectionTable:
 
 
 class EventLog:
-    """Writes what strangers cause at a bounded rate: the first of a kind at once, the others as a number later."""
+    """Logs events that clients cause at a bounded rate: the first of a kind at once, the others as a count later."""
 
     def __init__(self, call_later: Callable[[float, Callable[[], None]], Any]) -> None:
         self._call_later = call_later
@@ -173,7 +173,7 @@ class EventLog:
 
 @lru_cache(maxsize=4096)
 def group_of(peer: str) -> str:
-    """The address that connections are counted by: of IPv6 the /64, which is what one household gets."""
+    """Returns the address that connections are counted by: for IPv6 the /64, which is what one household gets."""
     try:
         ip = ipaddress.ip_address(peer.partition("%")[0])
     except ValueError:

@@ -1,4 +1,4 @@
-"""One crawl from order to report: recovers, seeds, supervises the workers, indexes and reports."""
+"""One crawl from start to report: recovers, seeds, supervises the workers, indexes and reports."""
 
 import asyncio
 import contextlib
@@ -31,17 +31,17 @@ from forager.stats import store as stats
 SCHEDULER_CONNECTIONS = 8
 """Connections of a process that runs the scheduler: two for each loop, so that none waits for another."""
 START_WITHIN_S = 8.0
-"""A crawl that cannot be begun, because the database takes no writes, says so after this time."""
+"""A crawl that cannot start because the database rejects writes reports it after this time."""
 PROGRESS_EVERY_S = 0.5
 KEEP_EVERY_S = 15.0
-"""So often a crawl records that it still keeps its run: workers of other machines cannot look at its process."""
+"""How often a crawl records that it still owns its run: workers of other machines cannot check its process."""
 HOLDERS_SHOWN = 100
 SEAL_PATIENCE_S = 2.0
-"""At the end of a crawl, for transactions of others that run at that moment."""
+"""Limit at the end of a crawl for waiting for transactions of other processes."""
 SEARCHABLE_S = 5.0
-"""At the end of a crawl, for putting what it read into the index."""
+"""Limit at the end of a crawl for indexing what it read."""
 MOST_OF_THE_TIME = 9
-"""A run of a million domains is slow to look at: then it is looked at less often, a tenth of the time at most."""
+"""Progress of a run of a million domains is slow to read: then it is read less often, a tenth of the time at most."""
 
 
 async def crawl(
@@ -56,8 +56,8 @@ async def crawl(
     on_loaded: OnLoaded = lambda _loaded: None,
     on_held: Callable[[Sequence[Holder]], None] = lambda _holders: None,
 ) -> RunReport:
-    """One run from order to report: recover, seed, supervise, tell. A list of seeds is part of the spec too, but for a
-    long one. `on_held` gets the workers of other runs that have yet to hand its domains over."""
+    """Runs a crawl from start to report: recovers, seeds, supervises, reports. A list of seeds is part of the spec too,
+    unless it is long. `on_held` gets the workers of other runs that have yet to hand over its domains."""
     database, settings = forager.database, forager.settings
     await recovery(forager, spec, give_up_after_s=START_WITHIN_S)()
     is_scored = settings.crawl.domain_order == "smart"
@@ -77,7 +77,7 @@ async def crawl(
 
 
 async def note_start(conn: Connection, *, run: int, spec: RunSpec, by: str, again: int | None = None) -> None:
-    """In the words the API has for it; `again` is the run whose order is given once more."""
+    """Records the start in the audit log as the API does; `again` is the run whose config is repeated."""
     told = {"seeds": spec.seeds[:10], "scope": spec.scope, "again": again}
     await audit.note(conn, operator(by), "run.start", kind="run", object_id=run, details=told)
 
@@ -93,8 +93,8 @@ async def execute_run(
     runs_jobs: bool = True,
     stays_open: Callable[[], bool] = lambda: False,
 ) -> RunReport:
-    """A run that was started, from its first worker to its report. The periodic jobs run meanwhile, unless another
-    process runs them. One that was stopped and stays open is for somebody else to go on with."""
+    """Executes a run that was started, from its first worker to its report. Runs the periodic jobs meanwhile, unless
+    another process runs them. A run that was stopped and stays open can be resumed by another process."""
     database, settings = forager.database, forager.settings
     put_right = recovery(forager, spec)
     await queue_wanted(forager, run=run, stop=stop)
@@ -152,8 +152,8 @@ async def _scheduler(forager: Forager, stop: StopRequest) -> AsyncIterator[None]
 
 
 async def _index_pages(forager: Forager, stop: StopRequest) -> None:
-    """What the crawl read, as far as a moment is enough: while workers are at it every processor is theirs. The job
-    `index` has the rest, and so has whoever searches."""
+    """Indexes what the crawl read, within a short time limit: while workers run, every processor is theirs. The job
+    `index` does the rest, and so does a search."""
     from forager.parsing.keywords import CONFIGS
     from forager.search import index
     from forager.search.backend import sync_server
@@ -167,21 +167,21 @@ async def _index_pages(forager: Forager, stop: StopRequest) -> None:
             await index.cleanup(conn)
             if forager.settings.search.backend != "postgres":
                 await sync_server(conn, forager.settings, within_s=SEARCHABLE_S)
-    except Exception as trouble:  # the pages are safe; that they are not found yet is no reason to fail
+    except Exception as trouble:  # the pages are safe; that they are not searchable yet is no reason to fail
         log().warning("pages not indexed", action="index.failed", error=repr(trouble))
 
 
 async def _write_digests(forager: Forager) -> None:
-    """What the crawl wrote is provable from now on; the job `seal` has what is still being written."""
+    """Seals what the crawl wrote, which makes it provable; the job `seal` covers what is still being written."""
     try:
         async with forager.pool.acquire() as conn:
             await seals.write_all_digests(conn, patience_s=SEAL_PATIENCE_S)
-    except Exception as trouble:  # nothing is lost by it
+    except Exception as trouble:  # nothing is lost
         log().warning("history not sealed", action="seal.failed", error=repr(trouble))
 
 
 class _Throttled:
-    """Reads progress now and then; a database that is away is no reason to stop looking at the workers."""
+    """Reads progress at intervals; an unavailable database does not stop the supervision of workers."""
 
     def __init__(self, database: Database, run: int, on_progress: Callable[[Progress], None]) -> None:
         self._database = database

@@ -1,13 +1,13 @@
-"""HTTP/1.1 for strangers: uvicorn's own protocol, with limits on what it takes before a request comes into being.
+"""HTTP/1.1 for untrusted clients: uvicorn's own protocol, with limits that apply before a request is created.
 
     headers and request line        431 above `head_bytes`, also in one value or in trailers of a body
     time for them                   408 after `head_s`
-    connections                     503 where `ConnectionTable` has no place; cut off where many were just told so
+    connections                     503 when `ConnectionTable` is full; cut off when many were just rejected
     a client that does not read     cut off after `write_s` without progress
 
 It overrides what asyncio and httptools call (`connection_made`, `data_received`, `on_headers_complete`, …), which
-uvicorn cannot rename, and reads of uvicorn's own attributes `transport`, `cycle`, `headers`, `url`, `pipeline`, `loop`.
-Bodies have their limits in `api/middleware.py`, where it is known which route they are for.
+uvicorn cannot rename, and reads uvicorn's own attributes `transport`, `cycle`, `headers`, `url`, `pipeline`, `loop`.
+Bodies have their limits in `api/middleware.py`, where the route is known.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from forager.runtime.connections import ConnectionTable
 
 LINGER_S = 2.0
-"""After a rejection the connection stays open for so long, so that the client reads it before it is reset."""
+"""How long a connection stays open after a rejection, so that the client reads it before it is reset."""
 DROPPED_BYTES = 1024 * 1024
-"""And for so much of what the client still sends."""
+"""How many bytes the client may still send meanwhile."""
 
 
 class LimitedProtocol(HttpToolsProtocol):
@@ -31,7 +31,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._unparsed = 0
-        """Bytes since the parser last finished something."""
+        """Bytes since the parser last completed an element."""
         self._is_rejected = False
         self._is_mid_message = False
         self._head_timer: asyncio.TimerHandle | None = None
@@ -47,7 +47,7 @@ class LimitedProtocol(HttpToolsProtocol):
         elif self.table.add_rejected(self):
             self._reject(503, "All connections are in use; try again in a moment.", "Retry-After: 5\r\n")
         else:
-            self.evict()  # a flood of rejected ones would take all file handles
+            self.evict()  # a flood of rejected connections would take all file handles
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.table.remove(self)
@@ -104,7 +104,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if self._has_no_request():
             self.table.set_idle(self, is_idle=True)
-            if self._is_mid_message:  # half of the next request, or a body that no route wanted
+            if self._is_mid_message:  # half of the next request, or a body that no route read
                 self._start_head_timer()
 
     def _has_no_request(self) -> bool:
@@ -144,7 +144,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._write_timer = self.loop.call_later(self.table.limits.write_s, self._check_writing, size)
 
     def _check_writing(self, before: int) -> None:
-        """Nothing is written while the buffer is full, so it only shrinks: by how much is what the client read."""
+        """Measures progress: nothing is written while the buffer is full, so it only shrinks by what the client
+        read."""
         size = self.transport.get_write_buffer_size()
         if before - size < self.table.limits.write_bytes:
             self.table.events.note("client does not read", "slow_reader", self._peer())
@@ -167,7 +168,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._reject(431, f"The headers are larger than {self.table.limits.head_bytes:,} bytes.")
 
     def _reject(self, status: int, detail: str, headers: str = "") -> None:
-        """Answers once, reads nothing more and ends the connection. Behind a response under way there is no answer."""
+        """Sends one response, reads nothing more and ends the connection. After a response under way it sends none."""
         self._is_rejected = True
         self._stop_head_timer()
         if self._has_no_request():
@@ -195,7 +196,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 def protocol_for(table: ConnectionTable) -> type[asyncio.Protocol]:
-    """The class a server is given; all its connections share the table."""
+    """Returns the protocol class for a server; all its connections share the table."""
     return type("Protocol", (LimitedProtocol,), {"table": table})
 
 

@@ -1,4 +1,4 @@
-"""Visits again what is due: wakes exhausted domains whose time has come, and gives each earlier order once more."""
+"""Revisits what is due: wakes exhausted domains whose next visit is due, and repeats the config of each earlier run."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -26,25 +26,25 @@ class RefreshOrder:
     names: Sequence[str] | None
     """Only these domains; None: all."""
     is_now: bool
-    """Also what was crawled to its end and is not due yet."""
+    """Also domains that were crawled completely and are not due yet."""
     workers: int
     max_pages: int | None
     delay_s: float | None
     check: Callable[[RunSpec], None]
-    """May refuse an order of old by raising."""
+    """May reject the config of an earlier run by raising."""
     by: str = "cli"
 
 
 async def refresh(
     forager: Forager, order: RefreshOrder, *, on_progress: Callable[[Progress], None], stop: StopRequest
 ) -> list[RunReport]:
-    """Everything that is due; one report for each order of old that is given again."""
+    """Visits everything that is due; returns one report for each earlier run that is repeated."""
     if order.is_now:
         await in_transaction(forager.database, partial(cooldown.refresh_now, names=order.names))
     await run_jobs_once(forager, [TakeoverJob.name])
     reports: list[RunReport] = []
     while not stop.asked:
-        await run_jobs_once(forager, [RefreshJob.name])  # wakes a portion: what is left comes when these are done
+        await run_jobs_once(forager, [RefreshJob.name])  # wakes a batch: the rest follows when these are done
         due = await in_transaction(forager.database, partial(cooldown.count_due_revisits, names=order.names))
         done = [await _run_refresh(forager, run, order, on_progress, stop) for run in due if not stop.asked]
         reports += done
@@ -75,7 +75,7 @@ async def _run_refresh(
 
 
 async def wait_for_due(forager: Forager, *, names: Sequence[str] | None, stop: StopRequest) -> None:
-    """Until the next domain wakes, or a minute has passed, or somebody asks to stop."""
+    """Waits until the next domain wakes, a minute has passed, or a stop is requested."""
     wait_s = await in_transaction(forager.database, partial(cooldown.next_revisit_s, names=names))
     sleep_s = LONGEST_SLEEP_S if wait_s is None else min(max(wait_s, 1.0), LONGEST_SLEEP_S)
     stopping = asyncio.create_task(stop.wait_requested())

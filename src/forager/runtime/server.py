@@ -1,4 +1,4 @@
-"""Runs an ASGI application on the settings' host and port until asked to stop, in one process or several. Knows nothing
+"""Runs an ASGI application on the settings' host and port until asked to stop, in one process or several. Independent
 of what it serves."""
 
 import asyncio
@@ -21,17 +21,16 @@ from forager.runtime.http_protocol import protocol_for
 
 KEEP_ALIVE_S = 30
 GRACE_S = 5
-"""Requests under way have so long to end, then their connections are closed."""
+"""How long open requests have to end before their connections are closed."""
 BACKLOG = 1024
 BIND_AGAIN_S = 0.1
 PREDECESSOR_S = 15.0
-"""When `forager up` was killed, its API notices within some 2 s that it is alone, finishes what is open and frees the
-port."""
+"""When `forager up` was killed, its API notices within some 2 s, finishes open requests and frees the port."""
 
 
 def bind(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
-    """The socket to listen on; with the port 0, on any that is free. It listens at once: until then a second process
-    could bind the same port, and who comes early waits instead of being refused."""
+    """Returns the socket to listen on; with the port 0, on any free port. It listens at once: until then a second
+    process could bind the same port, and early clients wait instead of being refused."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -51,7 +50,7 @@ def bind(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
 
 
 async def wait_until_free(host: str, port: int) -> None:
-    """Until the port can be bound, or `PREDECESSOR_S` have passed: who binds it then says why it cannot be had."""
+    """Waits until the port can be bound, or `PREDECESSOR_S` have passed: binding it then raises the reason."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(PREDECESSOR_S):
             while True:
@@ -62,10 +61,10 @@ async def wait_until_free(host: str, port: int) -> None:
 
 @contextlib.contextmanager
 def bind_many(host: str, port: int, number: int) -> Iterator[list[socket.socket]]:
-    """A socket for each process, all on one port: the kernel deals connections out to them. They stay open here, so
-    that what waits at the socket of a process that died is answered by its successor."""
+    """Yields a socket for each process, all on one port: the kernel distributes connections among them. They stay open
+    here, so that connections waiting at the socket of a dead process are served by its successor."""
     with contextlib.ExitStack() as stack:
-        first = stack.enter_context(bind(host, port))  # alone: a port that somebody else shares is taken all the same
+        first = stack.enter_context(bind(host, port))  # not shared: a shared bind ignores others on the port
         if number > 1:
             port = first.getsockname()[1]
             first.close()
@@ -75,7 +74,7 @@ def bind_many(host: str, port: int, number: int) -> Iterator[list[socket.socket]
 
 
 def inherit_socket(fd: int) -> socket.socket:
-    """One that whoever started us has bound."""
+    """Returns a socket that the parent process has bound."""
     try:
         listening = socket.socket(fileno=fd)
     except OSError:
@@ -85,7 +84,7 @@ def inherit_socket(fd: int) -> socket.socket:
 
 
 def children(settings: Settings, sockets: Sequence[socket.socket]) -> list[Child]:
-    """A process of the API for each socket."""
+    """Returns one API process for each socket."""
     command = python_module("forager", "api", "--attached", "--listening")
     environ = os.environ | to_environment(settings)
     names = ["api"] if len(sockets) == 1 else [f"api {number}" for number in range(1, len(sockets) + 1)]
@@ -96,7 +95,8 @@ def children(settings: Settings, sockets: Sequence[socket.socket]) -> list[Child
 
 
 async def is_serving(host: str, port: int, *, within_s: float) -> bool:
-    """Whether somebody speaks HTTP there, whatever the status: a socket accepts calls before anybody serves it."""
+    """Returns whether a server speaks HTTP there, whatever the status: a socket accepts connections before it is
+    served."""
     try:
         async with asyncio.timeout(within_s):
             reader, writer = await asyncio.open_connection(host, port)
@@ -105,7 +105,7 @@ async def is_serving(host: str, port: int, *, within_s: float) -> bool:
                 return (await reader.readline()).startswith(b"HTTP/")
             finally:
                 writer.close()
-    except OSError:  # refused, cut off, or nothing in time
+    except OSError:  # refused, cut off, or timed out
         return False
 
 
@@ -120,7 +120,7 @@ def limits_of(settings: Settings) -> ConnectionLimits:
 async def serve(
     app: Any, listening: socket.socket, stop: StopRequest, *, limits: ConnectionLimits, on_stop: Callable[[], None]
 ) -> None:
-    """`on_stop` ends what would never end by itself, such as streams of events."""
+    """`on_stop` ends what would never end by itself, such as event streams."""
     table = ConnectionTable(limits, EventLog(asyncio.get_running_loop().call_later))
     config = uvicorn.Config(
         app,
@@ -151,5 +151,5 @@ async def serve(
 class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Signals are our caller's."""
+        """The caller handles signals."""
         yield

@@ -1,4 +1,4 @@
-"""What processes share beside the database: by the settings' Redis, or nothing. Nobody else asks which it is."""
+"""State that processes share besides the database: in the configured Redis, or none. Only this module knows which."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 class Latest(Protocol):
-    """Live numbers of all API processes: who finds none makes them."""
+    """Live metrics of all API processes: a process that finds none builds them."""
 
     async def read(self) -> tuple[bytes, float] | None:
-        """What was made last, and for how many seconds it stays the latest."""
+        """Returns the latest value, and for how many seconds it stays valid."""
 
     async def should_build(self) -> bool:
-        """Whether nobody else is at it."""
+        """Returns whether no other process is building it."""
 
     async def put(self, made: bytes, stays_s: float) -> None:
-        """For the others."""
+        """Publishes a value for the other processes."""
 
 
 class LocalState:
-    """Every process makes its own."""
+    """Every process builds its own."""
 
     async def read(self) -> None:
         return None
@@ -46,7 +46,7 @@ class LocalState:
 class Sharing:
     pages: SharedPages = UNSHARED
     ledgers: tuple[SharedCounter, ...] = ()
-    """Asked before the table of the database is."""
+    """Checked before the database table."""
     latest: Latest = LocalState()  # noqa: RUF009 (it has no state)
     vouching: SessionCache = NullCache()  # noqa: RUF009 (as above)
     server: "Server | None" = None

@@ -1,8 +1,8 @@
-"""The foreman behind `forager up`: keeps the API, the timetable and the workers going until somebody stops it.
+"""The supervisor behind `forager up`: runs the API, the scheduler and the workers until it is stopped.
 
-Workers belong to the standing run, which never ends and has every domain that no other run has. Runs that were ordered
-through the API get workers of their own, and are looked after until they are over; if their foreman dies, another takes
-them. All that a foreman knows is in the database: kill it, start it, and it goes on.
+Its workers belong to the continuous run, which never ends and has every domain that no other run has. Runs started
+through the API get workers of their own, and are supervised until they end; if their supervisor dies, another takes
+them over. All state of a supervisor is in the database: killed and restarted, it resumes.
 """
 
 import asyncio
@@ -39,21 +39,21 @@ from forager.stats.store import read_clock
 LOOK_EVERY_S = 1.0
 PAUSE_AFTER_BUG_S = 10.0
 PATIENCE_S, INSISTENT_S = 8.0, 0.5
-"""So long a database that does not answer is waited for by who was asked to stop, and by who was asked twice."""
+"""How long a supervisor that was asked to stop, once or twice, waits for a database that does not respond."""
 RECOVERY_S = 60.0
-"""The same for our own server, which is started again when it was killed."""
+"""The same for our own server, which is restarted after a kill."""
 SILENT_S = 60.0
-"""A foreman that did not say for so long that it looks after a run has lost it."""
+"""A supervisor that has not renewed its claim on a run for this time has lost it."""
 ADOPTED_AT_ONCE = 1000
 MOST_ORDERS = 8
-"""Ordered runs one foreman looks after at once; others wait for it, or for another."""
+"""API runs that one supervisor handles at once; others wait for it, or for another supervisor."""
 
 
 class ProcessSupervisor:
     def __init__(
         self, forager: Forager, stop: StopRequest, *, workers: int, sockets: Sequence[socket.socket] = ()
     ) -> None:
-        """The API is served on each of the sockets, by a process of its own."""
+        """Serves the API on each of the sockets, with one process for each."""
         self._forager = forager
         self._stop = stop
         self._workers = workers
@@ -64,13 +64,13 @@ class ProcessSupervisor:
         self.run = 0
 
     async def work(self) -> None:
-        """Until somebody asks to stop; then all that was started has ended. Who wants to stop does not wait for a
-        database that stays away: what was fetched and not written is lost then, as in a kill."""
+        """Runs until a stop is requested; all that was started has ended when this returns. A stop does not wait for a
+        database that stays unavailable: fetched and unwritten pages are then lost, as in a kill."""
         working, watching = asyncio.create_task(self._work()), asyncio.create_task(self._miss_database())
         try:
             await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
-                self._forager.pool.terminate()  # a statement that is cancelled waits for the server to say so
+                self._forager.pool.terminate()  # cancelling a statement waits for the server to confirm it
                 watching.result()
         finally:
             for task in (working, watching):
@@ -79,7 +79,7 @@ class ProcessSupervisor:
         working.result()
 
     async def _miss_database(self) -> None:
-        """Ends when somebody wants to stop and the database does not answer."""
+        """Returns when a stop is requested and the database does not respond."""
         await self._stop.wait_requested()
         while True:
             if not await self._is_database_up():
@@ -157,12 +157,12 @@ class ProcessSupervisor:
 
     async def _look_once(self, spec: RunSpec) -> None:
         await self._hold_run(spec)
-        await self._assign_domains()  # also without workers here: those of other machines have their part in it
+        await self._assign_domains()  # also without workers here: those of other machines take part in it
         if self._workers:
             await self._take_orders()
 
     async def _run_safely(self, work: Callable[[], Awaitable[object]]) -> None:
-        """Whatever the database says, the API and the workers stay: it is said, and tried again later."""
+        """Keeps the API and the workers running whatever the database does: the error is logged, and retried later."""
         try:
             await work()
         except asyncpg.PostgresError as error:
@@ -175,7 +175,7 @@ class ProcessSupervisor:
         )
 
     async def _assign_domains(self) -> None:
-        """All strays, some at a time, so that nobody waits long for a domain."""
+        """Adopts all domains without a run, in batches, so that no process waits long for a domain."""
         work = partial(assign_free_domains, run=self.run, limit=ADOPTED_AT_ONCE)
         while await in_transaction(self._forager.database, work) == ADOPTED_AT_ONCE and not self._stop.asked:
             pass
@@ -193,7 +193,7 @@ class ProcessSupervisor:
 
         kept, new = await in_transaction(self._forager.database, once)
         for run, (stop, _) in self._orders.items():
-            if kept.get(run, True):  # somebody wants it to end, or another foreman has it
+            if kept.get(run, True):  # an operator wants it to end, or another supervisor has it
                 stop.ask()
         for run, spec in new.items():
             if spec is not None:
@@ -217,7 +217,7 @@ class ProcessSupervisor:
             await in_transaction(self._forager.database, partial(stats.end_run, run=run, status="failed"))
 
     async def _end_orders(self) -> None:
-        """Workers of ordered runs stop with us. The runs are not over: whoever comes next goes on with them."""
+        """Stops the workers of API runs. The runs are not over: the next supervisor resumes them."""
         for stop, _ in self._orders.values():
             stop.stop_now() if self._stop.is_immediate else stop.ask()
         await asyncio.gather(*(task for _, task in self._orders.values()), return_exceptions=True)
@@ -226,7 +226,7 @@ class ProcessSupervisor:
 
 
 async def free_orders_of_the_dead(conn: Connection) -> None:
-    """Runs that foremen of this machine looked after who are no longer there."""
+    """Releases runs whose supervisors on this machine no longer exist."""
     orphaned = [(run, keeper) for run, keeper in await stats.list_owned_runs(conn) if has_exited(keeper)]
     if orphaned:
         await stats.free_orders(conn, orphaned)
@@ -234,8 +234,8 @@ async def free_orders_of_the_dead(conn: Connection) -> None:
 
 @contextlib.contextmanager
 def supervisor_lock(settings: Settings) -> Iterator[bool]:
-    """One supervisor for a data folder: a second one would fight over the port. Yields whether the one before was
-    killed: it left its pid in the file, which one that ends by itself takes away."""
+    """Ensures one supervisor per data folder: a second one would compete for the port. Yields whether the previous one
+    was killed: it left its pid in the file, which a normal exit removes."""
     settings.home.mkdir(parents=True, exist_ok=True)
     path = settings.home / "up.lock"
     with path.open("a+") as lock:

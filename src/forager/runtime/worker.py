@@ -1,4 +1,4 @@
-"""Builds a worker from Settings and runs it: the pipeline, and what features add to it."""
+"""Builds a worker from Settings and runs it: the pipeline, and the parts that features add to it."""
 
 import asyncio
 import contextlib
@@ -69,12 +69,12 @@ if TYPE_CHECKING:
 
 
 async def work(settings: Settings, run: int | None, *, workers: int, is_attached: bool) -> None:
-    """The life of one worker process. An attached one stops when who started it is gone. Without a run it has its part
-    in the standing one."""
+    """Runs one worker process. An attached one stops when its parent process is gone. Without a run it takes part in
+    the continuous run."""
     stop = StopRequest()
     name = f"forager worker {os.getpid()}"
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
-    # in its memory whose ids the database gives out again: pages were lost and counters broken in every kill test.
+    # in its memory whose ids the database assigns again: pages were lost and counters broken in every kill test.
     limit_s = settings.worker.dead_after
     parser_config, pauses = ParserConfig(settings.search.words_per_page, settings.politeness.robots_agent), Pauses()
     async with (
@@ -112,7 +112,7 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
 
 
 def build_recorders(database: Database, config: WorkerConfig, pools: WorkerPools) -> list[BatchRecorder]:
-    """Returns what features write with every batch, in the order of their locks."""
+    """Returns what features write with every batch, in lock order."""
     images = ImageRecorder(
         database,
         run=config.run.run,
@@ -123,22 +123,22 @@ def build_recorders(database: Database, config: WorkerConfig, pools: WorkerPools
 
 
 async def _join_continuous_run(settings: Settings, database: Database) -> int:
-    """Where no `forager up` has made it yet, we do."""
+    """Creates the continuous run if no `forager up` has created it yet."""
     spec = continuous_spec(max_depth=settings.crawl.max_depth)
     return await in_transaction(database, partial(stats.ensure_continuous_run, spec=spec, by="forager worker"))
 
 
 def _configure_gc() -> None:
-    """A page makes hundreds of small tuples and no cycles: at Python's own thresholds looking for cycles took 7 % of a
-    worker's time. What was imported is never garbage."""
+    """Tunes garbage collection. A page creates hundreds of small tuples and no cycles: at Python's own thresholds the
+    search for cycles took 7 % of a worker's time. Imported objects are never garbage."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
 
 
 @contextlib.asynccontextmanager
 async def preload_parsers(parsers: ParserPool | None) -> AsyncIterator[asyncio.Task[None]]:
-    """The language model takes a second to load, while the database is opened. No request leaves before there is
-    somebody to read what it brings: pages that wait for that are fetched again when the worker is killed."""
+    """Starts the parsers while the database is opened, as the language model takes a second to load. No request is sent
+    before a parser is ready: pages that wait for one are fetched again when the worker is killed."""
     disable_memory_trim()
     warming = asyncio.create_task(parsers.warm_up() if parsers else asyncio.to_thread(_preload_inline))
     try:
@@ -203,7 +203,8 @@ def _preload_inline() -> None:
 
 
 def _inline_parser(keyword_words: int, robots_agent: str) -> Callable[..., Reading]:
-    """Reads in this process; what that needs is loaded with the first page, which a worker with parsers never reads."""
+    """Parses in this process; the parser is loaded with the first page, which a worker with parser processes never
+    parses."""
 
     @cache
     def memory() -> "LanguageMemory":
@@ -281,7 +282,8 @@ def build_worker_config(settings: Settings, run: int, spec: RunSpec, *, workers:
 
 
 def _listen(stop: StopRequest, *, is_attached: bool) -> None:
-    """SIGTERM asks, a second one insists; the end of an attached worker's standard input means that it is alone."""
+    """SIGTERM requests a stop, a second one forces it; end of standard input means that an attached worker lost its
+    parent."""
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, lambda: stop.stop_now() if stop.asked else stop.ask())
     loop.add_signal_handler(signal.SIGINT, lambda: stop.stop_now() if stop.asked else stop.ask())

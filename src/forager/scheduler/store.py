@@ -1,4 +1,4 @@
-"""The rows of jobs, as commands and routes read and change them."""
+"""Reads and changes the rows of jobs for commands and routes."""
 
 from collections.abc import Sequence
 

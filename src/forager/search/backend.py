@@ -1,4 +1,4 @@
-"""Who does the searching: PostgreSQL, or by the settings a search server. Nobody else asks which it is."""
+"""Selects the search backend by the settings: PostgreSQL or a search server. No other module makes this choice."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from forager.search.sync import SyncResult, SyncStatus
 
 ROUND_S = 20.0
-"""For one run of the job, so that others have their turn."""
+"""Time limit for one run of the job, so that other jobs can run."""
 
 
 @contextlib.asynccontextmanager
 async def open_searching(settings: Settings) -> AsyncIterator[ExternalSearch | None]:
-    """None: PostgreSQL. Dials when it is first asked."""
+    """Yields the search server, or None for PostgreSQL. Connects on the first request."""
     if settings.search.backend == "postgres":
         yield None
         return
@@ -35,7 +35,7 @@ async def open_searching(settings: Settings) -> AsyncIterator[ExternalSearch | N
 
 
 async def sync_server(conn: Connection, settings: Settings, *, within_s: float = ROUND_S) -> str:
-    """Sends the search server what changed, and returns a summary in one line."""
+    """Sends changes to the search server, and returns a one-line summary."""
     from forager.search.sync import read_sync_status, sync
 
     async with open_searching(settings) as elsewhere:

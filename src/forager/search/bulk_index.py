@@ -1,8 +1,8 @@
-"""Sends documents to the search server: what the outbox names, or what a new index is filled with.
+"""Sends documents to the search server: those listed in the outbox, or those that fill a new index.
 
-One portion is one transaction: lock, number, documents as they are now, send, forget. Who sends later has a higher
-number and read later, so what the server keeps of a document is the newest that was sent, however late an older one
-arrives. Killed after sending, the portion is sent again, which does no harm. Killed before, likewise.
+One batch is one transaction: lock, take a version number, read the current documents, send, delete from the outbox. A
+later batch has a higher version and newer data, so the server keeps the newest version of a document even if an older
+one arrives late. After a kill, before or after sending, the batch is sent again, which is harmless.
 """
 
 import re
@@ -23,11 +23,11 @@ from forager.search.server import SearchServer
 SQL = statements.load("forager.search", "outbox.sql")
 PORTION = 500
 MOST_BYTES = 4_000_000
-"""In one request; the server's own limit is 100 MB, that of some managed ones 10 MB."""
+"""Per request; the server's own limit is 100 MB, that of some managed services 10 MB."""
 TOO_LARGE = 413
 BUSY = frozenset({429, 503})
 BLOCKED = "cluster_block_exception"
-"""The whole index takes nothing, for a full disk mostly: no fault of the document."""
+"""The index rejects all writes, usually because of a full disk: not the document's fault."""
 CURRENT = re.compile(r"current version \[(\d+)\]")
 LEAP = 1 << 20
 LONGEST_REASON = 500
@@ -48,32 +48,32 @@ class Action(NamedTuple):
 
 @dataclass(slots=True)
 class Sent:
-    """What became of a portion."""
+    """The result of sending one batch."""
 
     version: int
     refused: dict[Key, str] = field(default_factory=dict)
     later: set[Key] = field(default_factory=set)
-    """Those the server was too busy for."""
+    """Documents to retry because the server was too busy."""
     missing: set[str] = field(default_factory=set)
-    """Builds whose indexes are not there."""
+    """Builds whose indexes do not exist on the server."""
     highest: int = 0
-    """The highest number the server has where it is above ours."""
+    """The highest version on the server if it is above ours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
     changes: int = 0
-    """Lines of the outbox that are done."""
+    """Outbox rows that are done."""
     refused: int = 0
     is_busy: bool = False
-    """The server asks us to come later, or somebody else is sending."""
+    """The server asked us to retry later, or another process is sending."""
     missing: frozenset[str] = frozenset()
 
 
 async def push_changes(
     conn: Connection, server: SearchServer, names: Names, *, most: int = PORTION, is_hasty: bool = False
 ) -> Pushed:
-    """The next portion of the outbox, to every index that is searched or being made. Raises SearchServerError."""
+    """Sends the next batch of the outbox to every index that is live or being built. Raises SearchServerError."""
     async with conn.transaction():
         if not await conn.fetchval(SQL["lock_server"]):
             return Pushed(is_busy=True)
@@ -100,8 +100,8 @@ async def send(
     *,
     is_hasty: bool = False,
 ) -> Sent:
-    """Documents as they are now, inside the caller's transaction and under his lock; those that are gone are deleted
-    there. Notes which ones were refused."""
+    """Sends the current documents inside the caller's transaction and under its lock; deletes documents that no
+    longer exist. Records which ones were rejected."""
     wanted = sorted(keys)
     version: int = await conn.fetchval(SQL["next_version"])
     documents = await _read(conn, wanted)
@@ -165,7 +165,7 @@ async def _send_part(server: SearchServer, part: Sequence[Action], sent: Sent, *
 
 def _classify(action: Action, item: Mapping[str, Any], sent: Sent) -> None:
     status, trouble = item["status"], item.get("error")
-    if trouble is None:  # also a document to be deleted that is not there
+    if trouble is None:  # also when a document to be deleted does not exist
         return
     kind, reason = str(trouble.get("type")), str(trouble.get("reason"))
     if kind == "index_not_found_exception":

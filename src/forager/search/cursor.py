@@ -1,9 +1,9 @@
-"""Where one page of hits ends and the next begins: by score, then by number; and how many there may be in all. Pure."""
+"""Cursors of result pages, by score and then by id, and the estimate of the total number of hits. Pure."""
 
 from datetime import UTC, datetime
 
 EVER = datetime(1, 1, 1, tzinfo=UTC)
-"""Before everything."""
+"""Before any stored time."""
 
 
 def write_cursor(score: int, number: int) -> str:
@@ -11,12 +11,12 @@ def write_cursor(score: int, number: int) -> str:
 
 
 def read_cursor(text: str | None) -> tuple[int, int] | None:
-    """What comes later is larger; what is no cursor begins at the beginning."""
+    """Parses a cursor; later positions compare larger. Returns None, the first page, for an invalid cursor."""
     score, dash, number = (text or "").partition("-")
     is_cursor = dash and all(part.isascii() and part.isdigit() and len(part) < 20 for part in (score, number))
     return (-int(score), int(number)) if is_cursor else None
 
 
 def estimate_total(guess: int, hits: int, looked_at: int) -> int:
-    """How many hits there are, where `guess` candidates may be and of those that were looked at so many are hits."""
+    """Estimates the number of hits from `guess` candidates, of which `looked_at` were checked and `hits` matched."""
     return max(hits, round(guess * hits / max(looked_at, 1)))

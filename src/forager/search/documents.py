@@ -1,4 +1,4 @@
-"""Rows of the database → documents of the search server. Pure."""
+"""Converts database rows to documents for the search server. Pure."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -50,7 +50,7 @@ DOCUMENTS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 
 
 def weight_of(depth: int) -> float:
-    """Five per cent less for each link from a seed, as PostgreSQL's ranking has it."""
+    """Returns the depth weight: five per cent less per link from a seed, as in PostgreSQL's ranking."""
     return round(1 / (1 + 0.05 * min(depth, DEEPEST)), 6)
 
 

@@ -1,4 +1,4 @@
-"""What an operator sees of pages that say the same, or nearly: clusters, and the likes of one page. Reads only."""
+"""Read-only queries on duplicate and near-duplicate pages for operators: clusters, and pages similar to one page."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,16 +14,17 @@ from forager.search.near_duplicates import NEAR_BITS, distance, split_simhash
 SQL = statements.load("forager.search", "duplicates.sql")
 MOST_MEMBERS = 1000
 Key = tuple[int | None, int | None]
-"""How many pages a cluster had when it was counted, and its id."""
+"""The number of pages of a cluster when it was counted, and its id."""
 NOTHING: Key = (None, None)
 
 
 async def list_clusters(
     conn: Connection, *, domain: str | None = None, distance_bits: int = NEAR_BITS, limit: int = 20, members: int = 5
 ) -> list[Row]:
-    """Clusters of two and more, largest first, each with the page that stands for it and some of the others.
+    """Returns clusters of two or more pages, largest first, each with its representative page and some other members.
 
-    With a smaller distance only members so near to that page are shown, and counted as far as they are looked at.
+    A smaller distance shows only members that near to the representative; the count then covers only the members
+    checked.
     """
     shown, _ = await page_of_clusters(conn, NOTHING, domain=domain, near=(distance_bits, members), limit=limit)
     return shown
@@ -32,8 +33,9 @@ async def list_clusters(
 async def page_of_clusters(
     conn: Connection, after: Key, *, domain: str | None, near: tuple[int, int], limit: int
 ) -> tuple[list[Row], Key | None]:
-    """As above, of the `limit` clusters behind a key, and the key of the last; None: there are no more. Fewer are shown
-    where clusters shrank since they were counted. `near`: the distance in bits, and how many members."""
+    """Returns the `limit` clusters after a key, as `list_clusters` does, and the key of the last one; None: there
+    are no more. Fewer are returned if clusters shrank since they were counted. `near`: the distance in bits, and the
+    number of members."""
     distance_bits, members = near
     validate_distance(distance_bits)
     name = await known_name(conn, domain)
@@ -49,7 +51,7 @@ async def page_of_clusters(
 
 
 async def of_page(conn: Connection, url: str, *, distance_bits: int = NEAR_BITS, limit: int = 100) -> Row:
-    """Pages that say nearly what this one says, nearest first."""
+    """Returns pages with nearly the same content as this one, nearest first."""
     validate_distance(distance_bits)
     page = await find_page(conn, url)
     mine = await conn.fetchrow(SQL["cluster_of_page"], page["id"])
@@ -74,7 +76,7 @@ def validate_distance(distance_bits: int) -> None:
 
 
 async def _members(conn: Connection, clusters: Sequence[int], most: int) -> dict[int, list[Any]]:
-    """In the order of the clusters; the first of each stands for it."""
+    """Returns members in cluster order; the first of each cluster is its representative."""
     pages: dict[int, list[Any]] = {cluster: [] for cluster in clusters}
     for row in await conn.fetch(SQL["members"], clusters, most):
         pages[row["cluster_id"]].append(row)

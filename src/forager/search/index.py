@@ -1,7 +1,7 @@
-"""Puts pages that were read into the index, in their order, some time after: recording a page pays nothing for it.
+"""Indexes parsed pages in the order they were fetched, asynchronously: recording a page does no indexing work.
 
-Who indexes holds a lock, so there is one at a time; a portion is one transaction, so a kill loses that portion and the
-next one does it again. Where the mark stands, all is indexed that was read before it.
+An advisory lock allows one indexer at a time. A batch is one transaction, so a kill loses only that batch and the next
+run repeats it. Everything fetched before the progress mark is indexed.
 """
 
 from collections import Counter
@@ -18,14 +18,14 @@ SQL = statements.load("forager.search", "index.sql")
 PAGES = "pages"
 PORTION = 500
 TIDY_EVERY = 10_000
-"""Pages after which what was put in goes to its place. Together they cost 140 µs each, in portions of 500 five times as
-much; but a search reads all of them as long as they wait."""
+"""Pages after which the pending list of the GIN indexes is flushed. At this size flushing costs 140 µs per page, in
+batches of 500 five times as much; but every search reads the whole pending list."""
 FEW_WORDS = 5000
-"""Of more, a word is no suggestion before it was seen twice: of the words of real pages three quarters are seen once,
-and what they are found by was half the price of all words."""
+"""Above this number of known words, a word becomes a suggestion only when it is seen twice: three quarters of the
+words on real pages are seen once, and their lookup keys were half the cost of all words."""
 FIRST = datetime(1970, 1, 1, tzinfo=UTC), 0
 MOST_WORDS = 500_000
-"""Known for misspellings. Beyond, those seen once are forgotten."""
+"""Words known to the spelling correction. Beyond this number, those seen once are deleted."""
 
 
 class Mark(NamedTuple):
@@ -34,15 +34,15 @@ class Mark(NamedTuple):
 
 
 class Indexed(NamedTuple):
-    """What one portion did."""
+    """The result of one batch."""
 
     pages: int = 0
-    """That were looked at; none: all is done, or another indexer is at it."""
+    """Pages checked; 0: everything is indexed, or another indexer is running."""
     changed: int = 0
 
 
 async def index_batch(conn: Connection, configs: Mapping[str, str], *, most: int = PORTION) -> Indexed:
-    """The next pages, in a transaction. `configs` says which configuration stems a language."""
+    """Indexes the next pages in one transaction. `configs` maps a language to its text search configuration."""
     async with conn.transaction():
         if not await conn.fetchval(SQL["lock_index"]):
             return Indexed()
@@ -56,14 +56,16 @@ async def index_batch(conn: Connection, configs: Mapping[str, str], *, most: int
 
 
 async def index_named(conn: Connection, page_ids: Sequence[int], configs: Mapping[str, str]) -> int:
-    """Pages that were read anew without a visit; inside the caller's transaction, and after whoever indexes now."""
+    """Indexes pages that were parsed again without a visit, in the caller's transaction; waits for a running
+    indexer."""
     await conn.execute(SQL["await_index"])
     return await _put(conn, await conn.fetch(SQL["take_named"], page_ids), configs)
 
 
 async def index_many(conn: Connection, configs: Mapping[str, str], *, most: int | None = None) -> Indexed:
-    """Portion after portion until all is done that was there, or so many pages. What a crawl brings meanwhile is for
-    the next time: whoever runs after it does a few at a time, and each few cost nearly as much as a whole portion."""
+    """Indexes batch after batch until one is not full, or `most` pages are done. Pages that a crawl adds meanwhile are
+    left to the next run: following the crawl would index a few at a time, and each few cost nearly as much as a whole
+    batch."""
     pages = changed = untidy = 0
     while most is None or pages < most:
         done = await index_batch(conn, configs)
@@ -79,13 +81,13 @@ async def index_many(conn: Connection, configs: Mapping[str, str], *, most: int 
 
 
 async def cleanup(conn: Connection) -> None:
-    """After the last portion."""
+    """Flushes pending index entries and deletes rare words. Call it after the last batch."""
     await conn.execute(SQL["tidy_terms"])
     await conn.execute(SQL["forget_rare_words"], float(MOST_WORDS))
 
 
 async def delete_index_pages(conn: Connection, page_ids: Sequence[int]) -> None:
-    """Pages whose keywords left the database."""
+    """Deletes pages from the index whose keywords were deleted."""
     await conn.execute(SQL["drop_pages"], page_ids)
 
 
@@ -95,7 +97,7 @@ async def count_waiting(conn: Connection, *, most: int) -> int:
 
 
 async def reset_progress(conn: Connection) -> None:
-    """All pages are looked at again; those whose content is indexed already cost little."""
+    """Resets progress so that all pages are checked again; those already indexed with the same content cost little."""
     await conn.execute(SQL["forget_mark"], PAGES)
 
 
@@ -134,7 +136,7 @@ def config_of(language: str | None, configs: Mapping[str, str]) -> str:
 
 
 async def _cluster(conn: Connection, rows: Sequence[Row]) -> dict[int, int]:
-    """Page → its cluster; new ones are made for what resembles nothing known. Keeps count."""
+    """Returns page → cluster id. Creates clusters for pages unlike any known one, and updates member counts."""
     hashes = {row["id"]: row["simhash"] for row in rows if row["simhash"] is not None}
     pages = list(hashes)
     near = await conn.fetch(SQL["find_clusters"], list(hashes.values()))
@@ -173,7 +175,7 @@ async def _count_words(conn: Connection, rows: Sequence[Row]) -> None:
     seen: Counter[str] = Counter()
     for row in rows:
         seen.update(spelling.words_of(row["title"], row["description"]))
-    # In their order, as anyone else would lock them.
+    # Sorted, so that all transactions lock words in the same order.
     words = sorted(seen)
     rows = await conn.fetch(SQL["count_words"], words, [seen[word] for word in words])
     known = {row["word"] for row in rows}

@@ -1,7 +1,7 @@
-"""What the search server is told of documents before the first one comes.
+"""Index settings and mappings for the search server.
 
-Products are described as the first design of this crawler did, ids excepted, which are 64 bits wide; beside
-that stand the words PostgreSQL made of a document (`stream.py`), and what a search is narrowed to and counted by.
+Products are mapped as in the first design of this crawler, except for ids, which are 64 bits wide. Further fields hold
+the words PostgreSQL extracted from a document (`stream.py`), and the values used for filters and facets.
 """
 
 from typing import Any
@@ -57,7 +57,7 @@ PLURALS = {"page": "pages", "product": "products"}
 SETTINGS: dict[str, Any] = {
     "index": {
         "auto_expand_replicas": "0-1",
-        # How long the version of a deleted document is remembered: a write that was on its way meanwhile is refused.
+        # How long the version of a deleted document is kept: a delayed write with an older version is rejected.
         "gc_deletes": "1h",
     },
     "analysis": {
@@ -69,6 +69,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def describe(kind: str, *, owner: str, writers: str) -> dict[str, Any]:
-    """The body that makes an index of a kind. Strict: a field nobody described is a bug of ours, told at once."""
+    """Returns the request body that creates an index of a kind. Strict: an unmapped field is our bug and fails at
+    once."""
     mappings = {"dynamic": "strict", "_meta": {"forager": owner}, "properties": KINDS[kind]}
     return {"settings": SETTINGS, "mappings": mappings, "aliases": {writers: {}}}

@@ -1,4 +1,4 @@
-"""Texts with marks in them, as the database answers, → a text and places. Pure."""
+"""Parses texts with highlight marks, as returned by the database, into a text and match positions. Pure."""
 
 from forager.search.models import Marked
 

@@ -1,4 +1,4 @@
-"""What is asked of a search and what it answers, whatever does the searching."""
+"""Search queries and results, independent of the backend."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,18 +8,18 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a person looks for. Texts are as they were typed; nothing in them is trusted."""
+    """A user's search. Texts are as typed and untrusted."""
 
     words: str
-    """Web-style: all words, "in this order", -without, this OR that."""
+    """Web search syntax: all words, "exact phrase", -excluded, this OR that."""
     language: str | None = None
-    """BCP-47; `pt` finds `pt-BR` too."""
+    """BCP 47; `pt` also matches `pt-BR`."""
     domain: str | None = None
     since: datetime | None = None
-    """Only content that is new or changed since."""
+    """Only content that is new or changed since then."""
     limit: int = 10
     after: str | None = None
-    """`HitPage.next_after` of the page before."""
+    """`HitPage.next_after` of the previous page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,17 @@ class ProductQuery(Query):
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A text and the places in it that were looked for."""
+    """A text and the positions of the matches in it."""
 
     text: str
     matches: Sequence[tuple[int, int]] = ()
-    """From, to."""
+    """Start and end offsets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     id: int
-    """Of the page, or the product."""
+    """The id of the page or the product."""
     url: str
     domain: str
     title: Marked | None
@@ -53,36 +53,36 @@ class Hit:
     fetched_at: datetime | None
     score: float
     details: Mapping[str, Any] = field(default_factory=dict)
-    """Of a product: brand, category, price and so on; `image_id` of an image with a thumbnail, where there is one."""
+    """For a product: brand, category, price and so on; `image_id` of an image with a thumbnail, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class HitPage:
-    """Some hits, best first, and what is known of all of them."""
+    """One page of hits, best first, and totals over all hits."""
 
     hits: Sequence[Hit] = ()
     total: int = 0
     is_estimate: bool = False
-    """`total` is a guess: there are more than are worth ranking."""
+    """`total` is an estimate: there are more hits than are ranked."""
     looked_at: int | None = None
-    """How many were ranked and counted where there are more; None: all of them."""
+    """How many hits were ranked and counted if there are more; None: all of them."""
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """What → its values, most frequent first → how many of the hits that were ranked."""
+    """Facet → value → number of ranked hits, most frequent value first."""
     next_after: str | None = None
-    """Where the next page begins; None: this is the last."""
+    """The cursor of the next page; None: this is the last."""
     is_empty_query: bool = False
-    """Nothing is left to look for: no words, only words without, or only words too common to be kept."""
+    """The query has nothing to search for: no words, only excluded words, or only stop words."""
 
 
 class SearchBackend(Protocol):
-    """Whoever can search; PostgreSQL can."""
+    """A search backend, such as PostgreSQL."""
 
     async def search_pages(self, query: Query) -> HitPage: ...
 
     async def search_products(self, query: ProductQuery) -> HitPage: ...
 
     async def mark(self, query: Query, texts: Mapping[int, str]) -> dict[int, Marked]:
-        """Page → the part of its text that has what was looked for, where it has any."""
+        """Returns page → the excerpt of its text that contains the searched words, if it has any."""
 
     async def correct(self, words: str) -> str | None:
-        """The same words with those nobody ever wrote replaced by similar ones; None where there are none."""
+        """Returns the query with unknown words replaced by similar known ones; None if there is nothing to replace."""

@@ -1,7 +1,7 @@
-"""How indexes are named on the search server. Pure.
+"""Names of indexes and aliases on the search server. Pure.
 
-forager-pages                        alias: what is searched
-forager-pages-20261116-1a2b3c        an index; forager-pages-20261116-1a2b3c-writes the alias it is written by
+forager-pages                        alias that is searched
+forager-pages-20261116-1a2b3c        an index; forager-pages-20261116-1a2b3c-writes is the alias for writing to it
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Which texts are nearly the same, by their SimHashes. Pure.
+"""Finds near-duplicate texts by their SimHashes. Pure.
 
-Two hashes that differ in at most 3 of 64 bits have one of four quarters in common, so a lookup by quarters finds all
-of them. A cluster is led by the text that was met first: whatever is near to it belongs to it.
+Two hashes that differ in at most 3 of 64 bits share at least one of four quarters, so a lookup by quarters finds all of
+them. The first text of a cluster leads it: every text near to the leader belongs to the cluster.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ _QUARTER = (1 << 16) - 1
 
 
 def split_simhash(simhash: int) -> list[int]:
-    """The four quarters, each with its place."""
+    """Returns the four quarters, each tagged with its position."""
     return [place << 16 | simhash >> 16 * place & _QUARTER for place in range(QUARTERS)]
 
 
@@ -21,7 +21,8 @@ def distance(one: int, other: int) -> int:
 
 
 def group(hashes: Mapping[int, int]) -> dict[int, int]:
-    """Page → the page that leads it, itself where it is the first of its kind; in the order of the mapping."""
+    """Returns page → leading page, which is the page itself if it is the first of its kind; in the order of the
+    mapping."""
     leaders: dict[int, list[int]] = {}
     leads: dict[int, int] = {}
     for page, simhash in hashes.items():

@@ -1,7 +1,7 @@
-"""Search by a search server, OpenSearch or Elasticsearch: it finds, ranks and counts. Reads only.
+"""Search backend for a search server, OpenSearch or Elasticsearch, which finds, ranks and counts. Read only.
 
-PostgreSQL is asked what the words are and what a hit looks like, by the numbers the server found. So both backends
-mean the same by a word, answer in the same shape, and nothing is ever shown that was deleted, whatever the server has.
+PostgreSQL stems the words and renders the hits by the ids the server found. So both backends treat words alike and
+return the same shape, and deleted pages are never shown, whatever the server still has.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ from forager.search.words import Leaf, Wanted
 
 SQL = statements.load("forager.search", "outbox.sql")
 MOST_ROUNDS = 3
-"""Questions for one page of hits, where some of those found are there no longer."""
+"""Requests per page of hits, needed when some of the hits found no longer exist."""
 FOLDED = ("brand", "category", "availability", "currency")
 EMPTY_PAGES = HitPage(facets={"language": {}, "domain": {}})
 EMPTY_PRODUCTS = HitPage(facets={"brand": {}, "category": {}, "availability": {}, "price": {}})
@@ -50,7 +50,7 @@ class Found(NamedTuple):
 
 
 class ServerSearch:
-    """A backend on one connection, inside a transaction, and one server."""
+    """A backend using one connection, inside a transaction, and one search server."""
 
     def __init__(self, conn: Connection, server: SearchServer, names: Names) -> None:
         self._conn = conn
@@ -117,7 +117,7 @@ class ServerSearch:
         return match(wanted, known)
 
     async def _domain(self, query: Query) -> tuple[int | None, bool]:
-        """Its number, and whether there can be a hit at all."""
+        """Returns the domain's id, and whether there can be any hit."""
         if query.domain is None:
             return None, True
         domain_id: int | None = await self._conn.fetchval(POSTGRES["find_domain"], query.domain)
@@ -131,7 +131,7 @@ class ServerSearch:
     async def _page(
         self, kind: str, query: Query, body: Clause, show: Any
     ) -> tuple[HitPage, Mapping[str, Mapping[Any, int]]]:
-        """As many hits as are wanted, although some that were found may be gone: the server hears of it later."""
+        """Returns as many hits as requested, although some found may be deleted: the server is updated later."""
         after = parse_cursor(query.after)
         first: Found | None = None
         hits: list[Hit] = []
@@ -155,7 +155,7 @@ class ServerSearch:
 
     async def _query(self, kind: str, body: Clause, size: int, after: tuple[float, int] | None) -> Found:
         asked = {**body, "size": size, **({"search_after": list(after)} if after is not None else {})}
-        # One question, page by page, goes to the same copies: their scores differ in the last digits.
+        # All pages of one search go to the same shard copies: scores of different copies differ in the last digits.
         same = hashlib.sha256(repr(body["query"]).encode()).hexdigest()[:16]
         answer = await self._server.ask(
             "POST",

@@ -1,7 +1,7 @@
-"""Search by PostgreSQL's own full text. Reads only; whatever is asked, it answers and never fails on it.
+"""Search backend for PostgreSQL full text search. Read only; no query text makes it fail.
 
-However many pages have a word, at most `MOST_RANKED` are ranked: the best of them by title and depth. What is counted
-by language and domain are those, and the total is the planner's guess.
+However many pages match a word, at most `MOST_RANKED` are ranked: the best by title and depth. Facets by language and
+domain count only those, and the total is the planner's estimate.
 """
 
 import json
@@ -24,7 +24,7 @@ from forager.search.words import Leaf, Wanted, parse
 SQL = statements.load("forager.search")
 MOST_RANKED = 1000
 PHRASE_FACTOR = 5
-"""Of the candidates for words in a row many have them elsewhere."""
+"""Many candidates for a phrase have its words, but not in a row."""
 MOST_FACETS = 10
 LONGEST_S = 20
 
@@ -41,7 +41,7 @@ class Ranked(NamedTuple):
 
 
 class PostgresSearch:
-    """A backend on one connection; it is handed one inside a transaction, so that all it answers fits together."""
+    """A backend using one connection inside a transaction, so that its results are consistent."""
 
     def __init__(self, conn: Connection) -> None:
         self._conn = conn
@@ -62,7 +62,8 @@ class PostgresSearch:
         return await search_products(self._conn, query, wanted, spellings, queries)
 
     async def build_query(self, query: Query) -> tuple[Wanted, dict[str, Spelling], dict[str, str]]:
-        """What is wanted; how it is spelled in each configuration, and how it ranks where it has any of its words."""
+        """Returns the parsed query, its leaf queries per configuration, and the ranking query of each that has any
+        of its words."""
         await self._conn.execute(SQL["keep_it_short"], f"{LONGEST_S}s")
         wanted = parse(query.words)
         spellings = await self._build_leaf_queries(wanted, query.language)
@@ -89,7 +90,7 @@ class PostgresSearch:
         return spelling.select_best(word, [(row["word"], row["seen"]) for row in rows])
 
     async def _build_leaf_queries(self, wanted: Wanted, language: str | None) -> dict[str, Spelling]:
-        """Configuration → how each leaf is spelled in it."""
+        """Returns configuration → the query of each leaf in it."""
         leaves = wanted.terms
         rows = await self._conn.fetch(
             SQL["spell"], [leaf.text for leaf in leaves], language.lower() if language else None
@@ -109,7 +110,7 @@ class PostgresSearch:
     async def _rank(
         self, found: Sequence[str], queries: Mapping[str, str], since: datetime | None
     ) -> tuple[list[Ranked], int | None]:
-        """Best first; and how many candidates were looked at where there may be more."""
+        """Returns hits, best first, and the number of candidates checked if there may be more."""
         most = MOST_RANKED * PHRASE_FACTOR if any("<" in query for query in queries.values()) else MOST_RANKED
         rows = await self._conn.fetch(SQL["rank"], found, most, since or EVER, list(queries), list(queries.values()))
         ranked = [
@@ -119,7 +120,7 @@ class PostgresSearch:
         return ranked, candidates if candidates >= most else None
 
     async def _guess(self, found: Sequence[str]) -> int:
-        """How many there are, by the planner's statistics: counting half a million takes seconds."""
+        """Returns the planner's estimate of the number of hits: counting half a million takes seconds."""
         plans = [await self._conn.fetchval("EXPLAIN (FORMAT JSON) " + SQL["matching"], stage) for stage in found]
         return sum(json.loads(plan)[0]["Plan"]["Plan Rows"] for plan in plans)
 
@@ -142,13 +143,13 @@ class PostgresSearch:
         )
 
     async def show(self, shown: Sequence[tuple[int, float]], queries: Mapping[str, str]) -> list[Hit]:
-        """Pages by number, each with its score; those that are no longer there are left out."""
+        """Returns pages by id, each with its score; pages that no longer exist are left out."""
         rows = await self._conn.fetch(SQL["show"], [page for page, _ in shown], list(queries), list(queries.values()))
         by_id = {row["id"]: row for row in rows}
         return [_hit(by_id[page], score) for page, score in shown if page in by_id]
 
     async def name_domains(self, counts: Mapping[int, int]) -> dict[str, int]:
-        """The most frequent ones by name."""
+        """Returns the most frequent domains by name."""
         most = Counter(counts).most_common(MOST_FACETS)
         rows = await self._conn.fetch(SQL["name_domains"], [domain for domain, _ in most])
         names = {row["id"]: row["name"] for row in rows}

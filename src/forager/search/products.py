@@ -1,7 +1,7 @@
-"""Search over products: by name, brand, category and description, with facets. Reads only; a part of the backend.
+"""Product search by name, brand, category and description, with facets. Read only; part of the PostgreSQL backend.
 
-At most `MOST_RANKED` products that have the words are ranked and counted, those with them in their names first; prices
-are counted in ranges, by currency.
+At most `MOST_RANKED` matching products are ranked and counted, those with the words in their names first. Prices are
+counted in ranges, by currency.
 """
 
 import json
@@ -59,7 +59,7 @@ async def search_products(
 
 
 async def _filters(conn: Connection, query: ProductQuery) -> list[str] | None:
-    """What the terms of every hit fit; None where there can be no hit."""
+    """Returns the filters on the terms of every hit; None if there can be no hit."""
     texts = [query.language, query.brand, query.category, query.availability, query.currency]
     rows = await conn.fetch(SQL["fold"], [text.replace("\0", "") if text else None for text in texts])
     marks = [quote(f"={kind}{row[0]}") for kind, row in zip("lbkvu", rows, strict=True) if row[0]]
@@ -77,7 +77,7 @@ async def _guess(conn: Connection, found: Sequence[str]) -> int:
 
 
 async def show_products(conn: Connection, shown: Sequence[tuple[int, float]], queries: Mapping[str, str]) -> list[Hit]:
-    """Products by number, each with its score; those that are no longer there are left out."""
+    """Returns products by id, each with its score; products that no longer exist are left out."""
     rows = await conn.fetch(
         SQL["show_products"], [product for product, _ in shown], list(queries), list(queries.values())
     )
@@ -108,7 +108,7 @@ def count_facets(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
 
 
 def price_range(price: float, currency: str) -> str:
-    """`10–25 EUR`."""
+    """Returns a label such as `10–25 EUR`."""
     for low, high in zip((0, *PRICE_STEPS), PRICE_STEPS, strict=False):
         if price < high:
             return f"{low:,}–{high:,} {currency}"

@@ -1,15 +1,15 @@
--- Questions to the index. Nothing here writes.
+-- Search queries. Read only.
 
 -- name: keep_it_short
--- A search that takes too long is given up, and none reads a table from end to end: its indexes are there for it.
+-- Limits the time of a search, and disables sequential scans: the indexes are there for it.
 SELECT set_config('statement_timeout', $1, true), set_config('enable_seqscan', 'off', true);
 
 -- name: find_domain
--- The number of a domain.
+-- Returns the id of a domain.
 SELECT id FROM domains WHERE name = $1;
 
 -- name: spell
--- Words in every configuration that pages, of this language if one is wanted, were indexed with.
+-- Returns words in each text search configuration used for pages (of this language, if given).
 SELECT c.config, w.place::int AS place, phraseto_tsquery(c.config::regconfig, w.words)::text AS query,
        tsvector_to_array(to_tsvector(c.config::regconfig, w.words)) AS lexemes
 FROM (SELECT DISTINCT config FROM search_languages
@@ -18,9 +18,9 @@ CROSS JOIN unnest($1::text[]) WITH ORDINALITY AS w (words, place)
 ORDER BY c.config, w.place;
 
 -- name: rank
--- Of the first $2 candidates, stage by stage, those that are really meant, with how well they fit; one row without a page where there
--- are none, for it tells how many candidates there were. Ranking reads the keywords with their places, which costs most by far: hence the
--- bound, and hence they are unpacked once (|| and OFFSET).
+-- Ranks, of the first $2 candidates stage by stage, those that really match; if there are none, returns one row without a page, with the
+-- number of candidates. Ranking reads the keywords with their positions, which costs most by far: hence the limit, and hence they are
+-- detoasted once (|| and OFFSET).
 WITH staged AS MATERIALIZED (
     SELECT found.page_id, found.config
     FROM unnest($1::tsquery[]) AS stage (query)
@@ -38,11 +38,11 @@ LEFT JOIN (SELECT p.id, p.domain_id, p.language, p.depth, p.keywords_tsv || ''::
 ORDER BY score DESC NULLS LAST, id;
 
 -- name: matching
--- Everything a search would find; never run, only asked how much it would be.
+-- Selects every page a search would find; never executed, only EXPLAINed for its row estimate.
 SELECT FROM indexed_pages WHERE terms @@ $1::tsquery;
 
 -- name: show
--- What a person sees of some pages, with the words looked for between \x02 and \x03.
+-- Returns the display fields of pages, with matches between \x02 and \x03.
 SELECT p.id, p.url, d.name AS domain, p.language, p.fetched_at,
        ts_headline(i.config::regconfig, translate(p.title, E'\x02\x03', ''), q.query, E'HighlightAll=true, StartSel=\x02, StopSel=\x03') AS title,
        ts_headline(i.config::regconfig, translate(p.description, E'\x02\x03', ''), q.query,
@@ -54,7 +54,7 @@ JOIN indexed_pages i ON i.page_id = p.id
 JOIN unnest($2::text[], $3::tsquery[]) AS q (config, query) ON q.config = i.config;
 
 -- name: excerpt
--- The part of a page's text that has the words looked for, between \x02 and \x03.
+-- Returns the excerpt of a page's text that contains the searched words, with matches between \x02 and \x03.
 SELECT n.id, ts_headline(i.config::regconfig, translate(n.words, E'\x02\x03', ''), q.query,
                          E'MaxWords=36, MinWords=18, MaxFragments=2, FragmentDelimiter=" … ", StartSel=\x02, StopSel=\x03') AS snippet
 FROM unnest($1::bigint[], $2::text[]) AS n (id, words)
@@ -62,24 +62,23 @@ JOIN indexed_pages i ON i.page_id = n.id
 JOIN unnest($3::text[], $4::tsquery[]) AS q (config, query) ON q.config = i.config;
 
 -- name: name_domains
--- Their names.
+-- Returns the names of domains.
 SELECT id, name FROM domains WHERE id = ANY ($1::bigint[]);
 
 -- name: known_words
--- Which of these words were ever seen.
+-- Returns which of these words are known.
 SELECT word FROM search_words WHERE word = ANY ($1::text[]);
 
 -- name: near_words
--- Known words that share a checksum with an unknown one, the most frequent first.
+-- Returns known words that share a checksum with an unknown one, most frequent first.
 SELECT word, seen FROM search_words WHERE near && $1::int[] ORDER BY seen DESC, word LIMIT 200;
 
 -- name: fold
--- Texts in small letters, as the index spells its marks.
+-- Returns texts in lower case, as in the marks of the index.
 SELECT lower(name) FROM unnest($1::text[]) WITH ORDINALITY AS n (name, place) ORDER BY place;
 
 -- name: rank_products
--- Of the first $2 candidates, stage by stage, those in the range of prices, with how well they fit; one row without a product where
--- there are none.
+-- Ranks, of the first $2 candidates stage by stage, those in the price range; if there are none, returns one row without a product.
 WITH staged AS MATERIALIZED (
     SELECT found.product_id, found.config, found.terms || ''::tsvector AS terms
     FROM unnest($1::tsquery[]) AS stage (query)
@@ -98,11 +97,11 @@ LEFT JOIN (SELECT r.id, r.brand, r.category, r.availability, r.price, r.currency
 ORDER BY score DESC NULLS LAST, id;
 
 -- name: matching_products
--- Every product a search would find; never run, only asked how much it would be.
+-- Selects every product a search would find; never executed, only EXPLAINed for its row estimate.
 SELECT FROM indexed_products WHERE terms @@ $1::tsquery;
 
 -- name: show_products
--- What a person sees of some products, with the words looked for between \x02 and \x03.
+-- Returns the display fields of products, with matches between \x02 and \x03.
 SELECT r.id, r.url, d.name AS domain, p.language, r.last_seen_at AS fetched_at,
        r.brand, r.category, r.availability, r.price::float8 AS price, r.currency, r.rating::float8 AS rating, r.review_count,
        r.is_price_current AND p.status <> 'gone' AS is_price_current, r.price_seen_at,

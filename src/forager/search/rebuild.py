@@ -1,10 +1,10 @@
-"""Makes an index on the search server from PostgreSQL, and has it take the place of the one that is searched.
+"""Builds an index on the search server from PostgreSQL, and replaces the live index with it.
 
-              fill, portion by portion         switch the alias          the next one is live
+              fill, batch by batch             switch the alias          the next one is live
     building ──────────────────────────▶ filled ───────────────▶ live ─────────────────────▶ leaving ──▶ gone
 
-While it is filled, changes go to both indexes by the outbox, so it is never behind the one it replaces. Each step is
-written down after it is done and may be done twice: whoever is killed is followed by somebody who goes on there.
+While it is filled, the outbox sends changes to both indexes, so it is never behind the one it replaces. Each step is
+recorded after it is done and is idempotent: after a kill, the next process resumes there.
 """
 
 import secrets
@@ -42,15 +42,15 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step did."""
+    """The result of one step."""
 
     documents: int = 0
     is_live: bool = False
-    """The new index is searched now."""
+    """The new index is live now."""
     is_busy: bool = False
-    """The server asks us to come later, or somebody else is sending."""
+    """The server asked us to retry later, or another process is sending."""
     is_idle: bool = False
-    """Nothing is being made."""
+    """No index is being built."""
 
 
 async def read_builds(conn: Connection) -> list[Build]:
@@ -74,8 +74,8 @@ async def has_live(conn: Connection) -> bool:
 
 
 async def begin(conn: Connection) -> None:
-    """A new index is to be made, unless one is in the making. From the moment this is committed every change is noted,
-    and what it is filled with is read later."""
+    """Starts building a new index unless one is being built. Once this is committed every change is recorded, and
+    the documents that fill the index are read later."""
     async with conn.transaction():
         if not await conn.fetchval(SQL["is_followed"]):
             await _follow(conn, is_on=True)
@@ -98,13 +98,14 @@ async def _follow(conn: Connection, *, is_on: bool) -> None:
 
 
 async def drop_builds(conn: Connection, names: Sequence[str]) -> None:
-    """Builds whose indexes are gone, or are no longer wanted: deleted by the next step."""
+    """Marks builds whose indexes are missing or no longer wanted; the next step deletes them."""
     for name in names:
         await conn.execute(SQL["give_up_build"], name)
 
 
 async def find_missing(conn: Connection, server: SearchServer, names: Names) -> list[str]:
-    """Builds that should be on the server and are not, or are not what is searched: somebody deleted them."""
+    """Returns builds that should be on the server but are missing or not behind the searched alias, because they
+    were deleted there."""
     missing = []
     for build in await read_builds(conn):
         if not build.is_made or build.state == "leaving":
@@ -119,7 +120,7 @@ async def find_missing(conn: Connection, server: SearchServer, names: Names) -> 
 
 
 async def take_step(conn: Connection, server: SearchServer, names: Names, *, most: int = PORTION) -> Step:
-    """The next step of the index that is being made. Raises SearchServerError and ConfigurationError."""
+    """Runs the next step of the current build. Raises SearchServerError and ConfigurationError."""
     async with conn.transaction():
         if not await conn.fetchval(SQL["lock_server"]):
             return Step(is_busy=True)
@@ -166,7 +167,7 @@ async def _fill(conn: Connection, server: SearchServer, names: Names, build: Bui
 
 
 async def _switch(conn: Connection, server: SearchServer, names: Names, build: Build) -> None:
-    """In one request to the server, for both kinds: there is no moment without an index."""
+    """Switches the aliases of both kinds in one request, so that there is always a searchable index."""
     new = ",".join(names.index(kind, build.name) for kind in KINDS)
     await server.tell("POST", f"/{new}/_refresh")
     actions: list[dict[str, Any]] = []
@@ -183,7 +184,7 @@ async def _switch(conn: Connection, server: SearchServer, names: Names, build: B
 
 
 async def prune(conn: Connection, server: SearchServer, names: Names) -> int:
-    """Deletes indexes that are no longer wanted; answers how many builds are gone."""
+    """Deletes indexes that are no longer wanted; returns the number of builds deleted."""
     gone = 0
     async with conn.transaction():
         if not await conn.fetchval(SQL["lock_server"]):
@@ -197,8 +198,8 @@ async def prune(conn: Connection, server: SearchServer, names: Names) -> int:
 
 
 async def switch_off(conn: Connection, server: SearchServer | None, names: Names) -> None:
-    """PostgreSQL does the searching again: nothing is noted any more, and the indexes are deleted, later if there is
-    no server at hand now."""
+    """Switches back to PostgreSQL: changes are no longer recorded, and the indexes are deleted, later if no server
+    is available now."""
     async with conn.transaction():
         await _follow(conn, is_on=False)
         await conn.execute(SQL["forget_all_changes"])
@@ -226,7 +227,8 @@ async def _indexes_of(server: SearchServer, alias: str) -> list[str]:
 
 
 async def _reject_foreign(server: SearchServer, names: Names, kind: str, owner: str) -> None:
-    """Two Foragers under one prefix would take the index from each other for ever."""
+    """Rejects an index of another instance: two instances with one prefix would keep taking the index from each
+    other."""
     alias = names.searched(kind)
     for index in await _indexes_of(server, alias):
         answer = await server.tell("GET", f"/{index}/_mapping")

@@ -1,4 +1,4 @@
-"""What an operator may do about the search server: have its index made anew, leave it, hear how things are."""
+"""Operations on the search server for operators: rebuild its index, stop using it, show its status."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from forager.search.service import ExternalSearch
 from forager.search.sync import SyncResult, SyncStatus, read_sync_status, sync
 
 ROUND_S = 2.0
-"""Between two looks at how far it is."""
+"""Interval between two progress checks."""
 BUSY_S = 1.0
 MOST_SHOWN = 20
 
@@ -38,8 +38,8 @@ async def reindex(
     anew: bool = False,
     on_progress: Callable[[SyncResult], None] = lambda _tended: None,
 ) -> ReindexResult:
-    """Until a new index is searched and nothing waits. One that was begun is gone on with; `anew` gives it up. Raises
-    SearchServerError: then the next call goes on."""
+    """Runs until a new index is live and nothing waits. Resumes a build in progress; `anew` abandons it. Raises
+    SearchServerError; the next call then resumes."""
     if anew:
         begun = [build.name for build in await rebuild.read_builds(conn) if build.state == "building"]
         await rebuild.drop_builds(conn, begun)
@@ -60,7 +60,7 @@ async def reindex(
 
 
 async def leave(conn: Connection, elsewhere: ExternalSearch | None, prefix: str) -> None:
-    """PostgreSQL does the searching. Without a server at hand its indexes stay there."""
+    """Switches back to PostgreSQL. If no server is available, its indexes stay there."""
     await rebuild.switch_off(conn, elsewhere.server if elsewhere else None, Names(prefix))
 
 

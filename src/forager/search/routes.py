@@ -1,4 +1,4 @@
-"""Finding pages by what they say; who links to whom; pages that say the same."""
+"""Full text search, links between pages, and duplicate pages."""
 
 from dataclasses import asdict
 from typing import Annotated, Literal

@@ -1,8 +1,8 @@
-"""One search server, OpenSearch or Elasticsearch, spoken to by HTTP; its errors become one sentence here.
+"""HTTP client for one search server, OpenSearch or Elasticsearch; translates its errors into one sentence.
 
-    near ── a search fails ──▶ away: searches do not ask ── 10 s later ──▶ one search: answered → near, else → away
+    closed ── a search fails ──▶ open: searches skip it ── 10 s later ──▶ one search: success → closed, else → open
 
-Whoever sends documents is not held back by that: he has time, and finds out that it is back.
+Indexing ignores this circuit breaker: it can wait, and it detects that the server is back.
 """
 
 import contextlib
@@ -18,9 +18,9 @@ from forager.errors import ConfigurationError, SearchServerError
 from forager.logs import log
 
 SEARCH_S = 5.0
-"""For an answer to a person; PostgreSQL answers instead."""
+"""Timeout for a user's search; PostgreSQL takes over after that."""
 SEND_S = 20.0
-"""Who sends has a transaction open; what is indexed waits for its end."""
+"""Timeout for indexing, which holds a transaction open; index writes wait for its end."""
 RESET_S = 10.0
 LONGEST_REASON = 300
 NDJSON = {"content-type": "application/x-ndjson"}
@@ -31,9 +31,9 @@ class SearchServer:
         self._transport = transport
         self._trouble = trouble
         self.place = place
-        """Host and port, for people."""
+        """Host and port, for messages."""
         self._ask_at: float | None = None
-        """While it is away: when it is asked again."""
+        """While the circuit is open: when the next search may try."""
 
     @property
     def is_circuit_open(self) -> bool:
@@ -48,11 +48,11 @@ class SearchServer:
         params: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """For a person who waits. Raises SearchServerError."""
+        """Sends a request for a waiting user. Raises SearchServerError."""
         if self.is_circuit_open:
             raise SearchServerError(f"The search server at {self.place} does not answer.")
         if self._ask_at is not None:
-            self._ask_at = clock.monotonic() + RESET_S  # others wait until this one has come back
+            self._ask_at = clock.monotonic() + RESET_S  # other searches fail fast until this one returns
         try:
             answer = await self.tell(method, path, body, params=params, headers=headers, timeout_s=SEARCH_S)
         except SearchServerError as error:
@@ -74,7 +74,7 @@ class SearchServer:
         headers: Mapping[str, str] | None = None,
         timeout_s: float = SEND_S,
     ) -> Any:
-        """For who has time. Raises SearchServerError."""
+        """Sends a request without the circuit breaker, for background work. Raises SearchServerError."""
         given = {**(params or {}), "request_timeout": timeout_s}
         try:
             return await self._transport.perform_request(
@@ -86,8 +86,8 @@ class SearchServer:
             raise SearchServerError(f"The search server at {self.place} does not answer ({_plain(error)}).") from error
 
     async def bulk(self, lines: Sequence[bytes], *, is_hasty: bool = False) -> list[dict[str, Any]]:
-        """What became of each action, in their order; for somebody who waits, so that it can be found at once.
-        `require_alias`: a missing index must not be made by accident, with fields the server thinks up."""
+        """Returns the result of each action, in order. `is_hasty` is for a waiting user: documents are searchable at
+        once. `require_alias` prevents the server from creating a missing index with guessed fields."""
         body, params = b"".join(lines), {"require_alias": "true"}
         if is_hasty:
             answer = await self.ask("POST", "/_bulk", body, params={**params, "refresh": "true"}, headers=NDJSON)
@@ -101,7 +101,7 @@ class SearchServer:
 
     @contextlib.contextmanager
     def catch_bad_response(self) -> Iterator[None]:
-        """Somebody else may live at its address, and answer what nobody expects."""
+        """Translates unexpected responses: another service may be running at this address."""
         try:
             yield
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, StopIteration) as error:
@@ -144,10 +144,10 @@ def _plain(error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the server is, and as whom we come."""
+    """The server's URL and our credentials."""
 
     url: str
-    """Without name and password."""
+    """Without user name and password."""
     place: str
     account: tuple[str, str] | None
 
@@ -169,11 +169,11 @@ class Address:
 
 @contextlib.asynccontextmanager
 async def open_server(url: str, *, ca_file: Path | None = None) -> AsyncIterator[SearchServer]:
-    """Dials when it is first asked: a server that is away is no reason not to start."""
+    """Connects on the first request: an unavailable server must not prevent startup."""
     opensearch = _import_opensearch()
     address = Address.of(url)
     _check_cert_file(ca_file)
-    logging.getLogger("opensearch").addHandler(logging.NullHandler())  # whoever asks says what went wrong
+    logging.getLogger("opensearch").addHandler(logging.NullHandler())  # callers report errors themselves
     client = opensearch.AsyncOpenSearch(
         hosts=[address.url],
         connection_class=_connection_class(opensearch),
@@ -196,7 +196,7 @@ def _check_cert_file(ca_file: Path | None) -> None:
 
 
 class _NoRedirectSession:
-    """A session that follows no redirects: whom we speak to is said in the settings, and nowhere else."""
+    """A session that does not follow redirects: only the settings decide which server we talk to."""
 
     def __init__(self, session: Any) -> None:
         self._session = session

@@ -1,7 +1,7 @@
-"""What is wanted, in the search server's terms. Pure.
+"""Translates a parsed query into the search server's query language. Pure.
 
-Every leaf is looked for among all words of a document; where the title or a heading has it too, the document ranks
-higher. Spellings that differ by language are each looked for among the documents of their configurations only.
+Every leaf is searched in all words of a document; a match in the title or a heading ranks higher. Forms that differ by
+language are each searched only in documents with their text search configuration.
 """
 
 import json
@@ -18,12 +18,12 @@ TITLE_BOOST, HEADING_BOOST = 4.0, 2.0
 MOST_FACETS = 10
 UNKNOWN = "unknown"
 MARK = "s"
-"""What a place of the search server's begins with; PostgreSQL's begin with a digit."""
+"""First character of the search server's cursors; PostgreSQL's begin with a digit."""
 Clause = dict[str, Any]
 
 
 class LexemePositions(NamedTuple):
-    """A leaf in one configuration: its lexemes in the order of their places."""
+    """A leaf in one configuration: its lexemes in position order."""
 
     lexemes: Sequence[str]
     places: Sequence[int]
@@ -33,7 +33,7 @@ Placing = Mapping[Leaf, LexemePositions]
 
 
 def match(wanted: Wanted, placings: Mapping[str, Placing]) -> Clause | None:
-    """None where no configuration has anything left to look for."""
+    """Returns None if no configuration has anything left to search for."""
     clauses = {config: _in_one(wanted, placing) for config, placing in placings.items()}
     if not any(clauses.values()):
         return None
@@ -74,7 +74,7 @@ def _leaf(placed: LexemePositions) -> Clause | None:
 
 
 def _on(field: str, placed: LexemePositions) -> Clause | None:
-    """One lexeme, or several in a row with their gaps."""
+    """Matches one lexeme, or a phrase with its gaps."""
     if not placed.lexemes:
         return None
     if len(placed.lexemes) == 1:
@@ -83,7 +83,7 @@ def _on(field: str, placed: LexemePositions) -> Clause | None:
 
 
 def _all_of(field: str, placed: LexemePositions, boost: float) -> Clause:
-    """These fields have each lexeme once, in no order that means anything."""
+    """Matches all lexemes in any order: these fields hold each lexeme once, without meaningful positions."""
     text = " ".join(lexeme for lexeme in placed.lexemes if lexeme != GAP)
     return {"match": {field: {"query": text, "operator": "and", "boost": boost}}}
 
@@ -133,7 +133,7 @@ PRODUCT_FACETS: Clause = {
 
 
 def page_body(matching: Clause, filters: Sequence[Clause]) -> Clause:
-    """Depth takes its share of the score, as a number kept with the document: a script may be forbidden."""
+    """Multiplies the score by the depth weight stored in the document, because scripts may be disabled."""
     query = {
         "function_score": {
             "query": _within(matching, filters),
@@ -160,7 +160,7 @@ def _order(number: str) -> Clause:
 
 
 def format_cursor(score: float, number: int) -> str:
-    """The score to the last bit: it is a float of 32, and what is equal to it is told apart by number."""
+    """Encodes the score exactly, as a 32-bit float; equal scores are ordered by id."""
     (bits,) = struct.unpack(">I", struct.pack(">f", score))
     return f"{MARK}{bits}-{number}"
 
@@ -174,7 +174,7 @@ def parse_cursor(text: str | None) -> tuple[float, int] | None:
     parts = (bits, number)
     if not (text or "").startswith(MARK) or not dash or not all(part.isascii() and part.isdigit() for part in parts):
         return None
-    if int(bits) >= 0x7F800000 or int(number) >= 1 << 63:  # no number, or none of ours
+    if int(bits) >= 0x7F800000 or int(number) >= 1 << 63:  # not a finite score, or not one of our ids
         return None
     (score,) = struct.unpack(">f", struct.pack(">I", int(bits)))
     return score, int(number)

@@ -1,4 +1,4 @@
-"""What an operator may ask of the index: search it, bring it up to date. Every door (CLI, API) calls these."""
+"""Search operations for operators: search, and update the index. The CLI and the API call these functions."""
 
 import contextlib
 from dataclasses import dataclass, replace
@@ -23,9 +23,9 @@ from forager.search.server_query import is_search_cursor
 from forager.search.snippets import Load, add_snippets
 
 FEW = 3
-"""Hits below which somebody may have misspelled a word."""
+"""With fewer hits, a spelling correction is tried."""
 CATCH_UP_PAGES = 2000
-"""Pages a search puts into the index before it looks: a crawl that ended just now is found at once."""
+"""Pages that a search indexes first, so that a crawl that has just ended can be found at once."""
 MOST_WAITING = 1_000_000
 
 
@@ -33,18 +33,18 @@ MOST_WAITING = 1_000_000
 class SearchResult:
     page: HitPage
     suggestion: str | None = None
-    """The words somebody may have meant."""
+    """The words the user may have meant."""
     is_corrected: bool = False
-    """Nothing has the words that were asked for: these are hits for the suggestion."""
+    """There are no hits for the original words; these are hits for the suggestion."""
     waiting: int = 0
-    """Pages that were read and cannot be found yet."""
+    """Fetched pages that are not indexed yet."""
     note: str | None = None
-    """Why PostgreSQL answered, where a search server should have."""
+    """Why PostgreSQL was used instead of the search server."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalSearch:
-    """A search server that answers in PostgreSQL's place, as long as it does."""
+    """A search server used instead of PostgreSQL while it is available."""
 
     server: SearchServer
     names: Names
@@ -53,12 +53,13 @@ class ExternalSearch:
 async def search(
     pool: Pool, query: Query, *, load: Load | None = None, elsewhere: ExternalSearch | None = None
 ) -> SearchResult:
-    """Hits, and help where there are few. Opens its own transactions. `load` gives stored bodies, for snippets."""
+    """Returns hits, and a suggestion if there are few. Opens its own transactions. `load` reads stored bodies for
+    snippets."""
     async with pool.acquire() as conn:
         waiting = await _catch_up(conn)
         query = replace(query, domain=await known_name(conn, query.domain))
         if not isinstance(query, ProductQuery):
-            query = replace(query, words=to_query(query.words))  # as the words of pages were made
+            query = replace(query, words=to_query(query.words))  # processed like the words of pages
         try:
             answer = await _search_backends(conn, query, load, elsewhere)
         except asyncpg.QueryCanceledError:
@@ -69,7 +70,7 @@ async def search(
 async def _search_backends(
     conn: Connection, query: Query, load: Load | None, elsewhere: ExternalSearch | None
 ) -> SearchResult:
-    """Whose place `after` is, he goes on; else the server, and PostgreSQL where that cannot."""
+    """Uses the backend that issued the cursor `after`; without one, the server, or PostgreSQL if the server fails."""
     is_theirs, is_ours = is_search_cursor(query.after), bool(query.after) and not is_search_cursor(query.after)
     why = None
     if elsewhere is not None and not is_ours:
@@ -122,18 +123,18 @@ async def _look_up(backend: SearchBackend, query: Query) -> HitPage:
 
 
 async def _catch_up(conn: Connection) -> int:
-    """Index what a moment is enough for; answers how much is left."""
+    """Indexes up to `CATCH_UP_PAGES` pages; returns the number left."""
     left = CATCH_UP_PAGES
     try:
         while left > 0 and (done := (await index.index_batch(conn, CONFIGS)).pages):
             left -= done
-    except asyncpg.ReadOnlySQLTransactionError:  # a user who may only read
+    except asyncpg.ReadOnlySQLTransactionError:  # a read-only user
         pass
     return await index.count_waiting(conn, most=MOST_WAITING)
 
 
 async def _sync_external(conn: Connection, elsewhere: ExternalSearch) -> None:
-    """What was indexed a moment ago is found at once there too; more is for the job."""
+    """Sends what was just indexed, so that the server finds it at once; the job sends the rest."""
     if elsewhere.server.is_circuit_open:
         return
     left = CATCH_UP_PAGES
@@ -143,7 +144,7 @@ async def _sync_external(conn: Connection, elsewhere: ExternalSearch) -> None:
 
 
 async def index_all(pool: Pool, *, anew: bool = False) -> int:
-    """Everything that was read goes into the index, however long it takes; answers how many pages it changed."""
+    """Indexes all fetched pages, however long it takes; returns the number of pages changed."""
     async with pool.acquire() as conn:
         if anew:
             await index.reset_progress(conn)

@@ -1,4 +1,4 @@
-"""Where bodies are kept, what a hit says around the words looked for; elsewhere its description has to do."""
+"""Adds snippets around the matches to hits whose bodies are stored; other hits show their description."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ from forager.search.models import Hit, Query, SearchBackend
 from forager.storage import store
 
 Load = Callable[[str, str], Fetched]
-"""Reference and URL → the answer as it was read."""
+"""Reference and URL → the stored response."""
 MOST_HITS = 20
-"""Further hits of a page have their descriptions: reading a body again takes some milliseconds."""
+"""Further hits of a page show their descriptions: parsing a body again takes some milliseconds."""
 MOST_WORDS = 2000
 MOST_BYTES = 2_000_000
 
@@ -32,7 +32,7 @@ async def add_snippets(
 
 
 def _load_text(load: Load, ref: str, url: str) -> str:
-    """A body that cannot be had, or not be read, is no reason to fail."""
+    """Returns the text of a stored body; a missing or unreadable body is not an error."""
     try:
         return text_of(load(ref, url))
     except (ForagerError, OSError):
@@ -40,8 +40,8 @@ def _load_text(load: Load, ref: str, url: str) -> str:
 
 
 def text_of(fetched: Fetched) -> str:
-    """The first words of the main text; without asking for its language, which takes a second to begin with.
-    What reads pages is imported here: every process that can search would have it, and few do."""
+    """Returns the beginning of the main text. Skips language detection, which takes a second to initialise. Imports
+    the parser here, because every process can search and few need it."""
     from forager.parsing.charset import to_text
     from forager.parsing.text import first_words, take_content
     from forager.parsing.tree import parse

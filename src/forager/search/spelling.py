@@ -1,8 +1,8 @@
-"""Which known word somebody meant who wrote an unknown one. Pure.
+"""Finds the known word a misspelled one was meant to be. Pure.
 
-A word is kept with checksums of itself and of itself without each of its letters, accents folded; what was typed is
-looked up without up to two of its letters. So one letter wrong, missing, too many or swapped is found by a handful of
-exact lookups, and so are most pairs of such slips, at any number of words.
+A known word is stored with checksums of itself and of itself without each one of its letters, accents removed; a typed
+word is looked up with up to two of its letters removed. So a wrong, missing, extra or swapped letter is found by a
+handful of exact lookups, and so are most pairs of such errors, for any number of words.
 """
 
 import re
@@ -15,19 +15,19 @@ from zlib import crc32
 
 WORD = re.compile(r"[^\W\d_]{3,30}")
 LOOSE_FROM = 6
-"""Letters from which two slips are forgiven."""
+"""Number of letters from which two errors are tolerated."""
 SHORTEST = 4
 """Shorter words have too many neighbours to be corrected."""
 
 
 def words_of(*texts: str | None) -> Counter[str]:
-    """Words worth knowing, in small letters, each counted once per call."""
+    """Returns words worth storing, in lower case, each counted once per call."""
     return Counter({word for text in texts if text for word in WORD.findall(text.lower())})
 
 
 @lru_cache(maxsize=20_000)
 def fold(word: str) -> str:
-    """Without accents."""
+    """Removes accents."""
     if word.isascii():
         return word
     parts = unicodedata.normalize("NFKD", word)
@@ -35,20 +35,20 @@ def fold(word: str) -> str:
 
 
 def near_marks(word: str) -> list[int]:
-    """What is kept with a known word."""
+    """Returns the checksums stored with a known word."""
     folded = fold(word)
     near = {folded, *(folded[:place] + folded[place + 1 :] for place in range(len(folded)))}
     return [_checksum(each) for each in sorted(near)]
 
 
 def lookup_marks(word: str) -> list[int]:
-    """What an unknown word is looked up by."""
+    """Returns the checksums an unknown word is looked up by."""
     folded = fold(word)
     return [_checksum(each) for each in sorted(_without(folded, 2 if len(folded) >= LOOSE_FROM else 1))]
 
 
 def select_best(word: str, known: Iterable[tuple[str, int]]) -> str | None:
-    """The most likely of the words found by a lookup, each with how often it was seen."""
+    """Returns the most likely of the words found by a lookup, each given with its frequency."""
     folded = fold(word)
     most = 0 if len(folded) < SHORTEST else 2 if len(folded) >= LOOSE_FROM else 1
     ranked = sorted(
@@ -58,7 +58,7 @@ def select_best(word: str, known: Iterable[tuple[str, int]]) -> str | None:
 
 
 def distance(one: str, other: str) -> int:
-    """Letters to change, add, drop or swap with the next, each place at most once."""
+    """Returns the number of letters to change, add, remove or swap with the next, each position at most once."""
     before: list[int] = []
     last = list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
@@ -82,12 +82,12 @@ def _drop(word: str, count: int) -> Iterator[str]:
 
 
 def _checksum(text: str) -> int:
-    """Signed, as the database keeps it."""
+    """Returns a signed integer, as stored in the database."""
     value = crc32(text.encode())
     return value - (1 << 32) if value >> 31 else value
 
 
 def replace(text: str, corrections: Sequence[tuple[str, str]]) -> str:
-    """The query with its misspelled words replaced, and everything else as it was typed."""
+    """Replaces the misspelled words of the query and keeps everything else as typed."""
     table = dict(corrections)
     return re.sub(r"[^\W\d_]+", lambda found: table.get(found[0].lower(), found[0]), text)

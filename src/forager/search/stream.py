@@ -1,20 +1,20 @@
-"""Lexemes with their places → one text for the search server, and the same for words in a row. Pure.
+"""Encodes lexemes with positions as one text for the search server, and likewise phrases. Pure.
 
-What a word is says PostgreSQL, for both engines: it stems by the language of a page, and of a page whose body was
-dropped its lexemes are all there is. The server only cuts at spaces. A place that has no lexeme, since a common word
-stood there, is a `_`, which the server leaves out without closing the gap.
+PostgreSQL defines the words for both engines: it stems by the language of a page, and its lexemes are all that is left
+of a page whose body was deleted. The server only splits at spaces. A position without a lexeme, that of a stop word, is
+a `_`, which the server drops without closing the gap.
 """
 
 from collections.abc import Iterable, Sequence
 
 GAP = "_"
 LONGEST_GAP = 16
-"""Words in a row are at most 32, and of those few are left out in a row."""
+"""A phrase has at most 32 words, and few of them in a row are dropped."""
 
 
 def write_stream(lexemes: Sequence[str], places: Sequence[int]) -> str:
-    """Both in the order of the places. Of several lexemes at one place the others follow at the end, each apart: they
-    are found, though not in a row with their neighbours."""
+    """Takes both in position order. Of several lexemes at one position, the extra ones are appended at the end,
+    apart from each other: they are found, but not as part of a phrase."""
     words: list[str] = []
     beside: list[str] = []
     last = places[0] - 1 if places else 0
@@ -31,7 +31,7 @@ def write_stream(lexemes: Sequence[str], places: Sequence[int]) -> str:
 
 
 def of_weight(lexemes: Sequence[str], weights: str, wanted: str) -> str:
-    """Those of the title, say, for who ranks; their order does not matter there."""
+    """Returns the lexemes of one weight, such as the title's, for ranking; their order does not matter there."""
     return " ".join(dict.fromkeys(_filter_by_weight(lexemes, weights, wanted)))
 
 

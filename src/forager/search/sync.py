@@ -1,6 +1,6 @@
-"""Keeps the search server up to date: sends what waits, goes on with an index in the making, deletes old ones.
+"""Keeps the search server up to date: sends pending changes, continues an index build, deletes old indexes.
 
-What the job does every few seconds, and `forager reindex` until it is done.
+The job does this every few seconds, `forager reindex` until it is done.
 """
 
 from collections.abc import Callable
@@ -24,14 +24,14 @@ class SyncResult:
     filled: int = 0
     """Sent to a new index."""
     is_building: bool = False
-    """An index is still in the making."""
+    """An index is still being built."""
     is_busy: bool = False
-    """The server took no more, or somebody else is at it."""
+    """The server accepted no more, or another process is sending."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncStatus:
-    """How things are, as the database knows it."""
+    """The synchronisation status according to the database."""
 
     has_live: bool
     is_building: bool
@@ -50,7 +50,7 @@ async def read_sync_status(conn: Connection) -> SyncStatus:
 
 
 async def read_rejected(conn: Connection) -> tuple[int, str]:
-    """How many documents the server would not take, and why the last one."""
+    """Returns the number of rejected documents, and the latest reason."""
     row = await fetch_one(conn, SQL["sum_refused"])
     return row["documents"], row["reason"] or ""
 
@@ -63,7 +63,7 @@ async def sync(
     within_s: float,
     on_step: Callable[[SyncResult], None] = lambda _tended: None,
 ) -> SyncResult:
-    """As much as there is to do, or as the time is enough for. Where there is no index yet, one is begun. Raises
+    """Syncs until everything is done or the time is used up. Starts a build if there is no index. Raises
     SearchServerError; what was sent until then is not sent again."""
     until = clock.monotonic() + within_s
     await rebuild.drop_builds(conn, await rebuild.find_missing(conn, server, names))
@@ -86,7 +86,7 @@ async def sync(
 
 
 async def _has_to_build(conn: Connection) -> bool:
-    """Begins an index where none is searched and none is in the making."""
+    """Starts a build if no index is live and none is being built."""
     states = {build.state for build in await rebuild.read_builds(conn)}
     if not states & {"building", "live"}:
         await rebuild.begin(conn)

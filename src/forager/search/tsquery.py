@@ -1,8 +1,8 @@
-"""What is wanted, in PostgreSQL's terms: a query that ranks, and queries that find candidates. Pure.
+"""Translates a parsed query into PostgreSQL tsqueries: one that ranks, and several that find candidates. Pure.
 
-A document's terms are its lexemes and its marks, which begin with `=` as no lexeme does. Candidates are looked for in
-stages: first those with every word in their title, then the rest, each time the best tier first, so that whoever stops
-early has seen the best, and none twice. Phrases are words to the index; the ranking query knows their order.
+A document's terms are its lexemes and its marks, which begin with `=` as no lexeme does. Candidates are searched in
+stages: first those with every word in their title, then the rest, each time the best tier first, so that stopping early
+still yields the best, and none twice. The index treats phrases as separate words; the ranking query checks their order.
 """
 
 from bisect import bisect_right
@@ -15,12 +15,12 @@ from forager.search.words import Leaf, Wanted
 TIERS = 5
 """By depth: 0, 1, 2, 3, and deeper."""
 MOST_DAYS = 62
-"""A filter by day is spelled out day by day; a longer one month by month."""
+"""A date filter lists single days up to this number, and months beyond it."""
 MOST_MONTHS = 240
 PRICE_STEPS = (10, 25, 50, 100, 250, 500, 1000, 2500, 10_000)
-"""Where one range of prices ends and the next begins; the same numbers are in `put_products` of `index.sql`."""
+"""Boundaries of the price ranges; the same numbers are in `put_products` of `index.sql`."""
 NOTHING = "'=e0'"
-"""What no document has."""
+"""Matches no document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class LeafQuery:
     """A leaf in one configuration."""
 
     query: str
-    """With the order of its words; empty where all of them are too common to be kept."""
+    """With word order; empty if all its words are stop words."""
     lexemes: Sequence[str]
 
 
@@ -36,7 +36,7 @@ Spelling = Mapping[Leaf, LeafQuery]
 
 
 def ranking_query(wanted: Wanted, spelling: Spelling) -> str | None:
-    """For the keywords of a page; None where nothing is left to look for."""
+    """Returns the query for the keywords of a page; None if nothing is left to search for."""
     groups = [_any_of(spelling[leaf].query for leaf in group) for group in wanted.groups]
     if not (wanting := [group for group in groups if group]):
         return None
@@ -47,8 +47,8 @@ def ranking_query(wanted: Wanted, spelling: Spelling) -> str | None:
 def stages(
     wanted: Wanted, spellings: Mapping[str, Spelling], *, domain_id: int | None, language: str | None, dates: str | None
 ) -> list[str]:
-    """Queries for the terms of documents, in the order in which candidates are worth having. `spellings` are of all
-    configurations that documents have."""
+    """Returns queries for the terms of documents, best candidates first. `spellings` covers all configurations that
+    documents have."""
     filters = [*([quote(f"=d{domain_id}")] if domain_id is not None else []), *([dates] if dates else [])]
     if language:
         filters.append(quote(f"=l{language.lower()}"))
@@ -60,12 +60,12 @@ def stages(
 
 
 def build_product_queries(wanted: Wanted, spellings: Mapping[str, Spelling], filters: Iterable[str]) -> list[str]:
-    """The same for the terms of products, which have no tiers."""
+    """Returns the queries for the terms of products, which have no tiers."""
     return [" & ".join([matching, *filters]) for matching in _kinds(wanted, spellings)]
 
 
 def _kinds(wanted: Wanted, spellings: Mapping[str, Spelling]) -> list[str]:
-    """Those with everything in their title, then all others."""
+    """Returns the query for documents with everything in their title, then the one for all others."""
     kinds = [
         _in_any({config: _candidates(wanted, spelling, in_title=in_title) for config, spelling in spellings.items()})
         for in_title in (True, False)
@@ -74,8 +74,8 @@ def _kinds(wanted: Wanted, spellings: Mapping[str, Spelling]) -> list[str]:
 
 
 def _in_any(queries: Mapping[str, str]) -> str:
-    """Each query among the documents of its configurations. What is spelled alike in all of them, as most words are,
-    needs no mention of them, and the index has a third of the work."""
+    """Restricts each query to the documents of its configurations. A query that is the same in all of them, as for
+    most words, needs no restriction, which is a third of the work for the index."""
     configs: dict[str, list[str]] = {}
     for config, query in queries.items():
         configs.setdefault(query, []).append(quote(f"=c{config}"))
@@ -109,13 +109,13 @@ def _all_of(lexemes: Sequence[str], mark: str) -> str:
 
 
 def quote(lexeme: str) -> str:
-    """As a tsquery spells it, whatever is in it."""
+    """Quotes a lexeme for a tsquery, whatever it contains."""
     doubled = lexeme.replace("\\", "\\\\").replace("'", "''")
     return f"'{doubled}'"
 
 
 def price_marks(lowest: float | None, highest: float | None) -> str | None:
-    """Any of the ranges that prices from one to the other may lie in; None where every price will do."""
+    """Matches any price range that overlaps the bounds; None if every price matches."""
     if lowest is None and highest is None:
         return None
     first = bisect_right(PRICE_STEPS, lowest) if lowest is not None else 0
@@ -124,7 +124,7 @@ def price_marks(lowest: float | None, highest: float | None) -> str | None:
 
 
 def date_marks(since: date, today: date) -> str | None:
-    """Any of the days, or months, from one to the other; None where there would be too many to be worth it."""
+    """Matches any of the days, or months, between the dates; None if there are too many to be useful."""
     if since > today:
         return NOTHING
     if (days := (today - since).days + 1) <= MOST_DAYS:

@@ -1,7 +1,7 @@
-"""A query as a person types it → what it asks for. Pure; every text is a query.
+"""Parses a search query as typed by a user. Pure; every text is a valid query.
 
-Words stand for all of them; "words in quotes" for these words in this order; a minus for without; OR, in capitals,
-joins its two neighbours. What is too much is left out: nobody reads the results of a thousand words.
+All words must match; "words in quotes" match as a phrase; a minus excludes; OR, in capitals, joins its two neighbours.
+Excess words are ignored: results for a thousand words are of no use.
 """
 
 import re
@@ -19,7 +19,7 @@ WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A word, or several in a row."""
+    """A word or a phrase."""
 
     text: str
     is_phrase: bool = False
@@ -27,12 +27,12 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """All groups are wanted, of each at least one leaf; none of the unwanted."""
+    """Every group must match with at least one of its leaves; no unwanted leaf may match."""
 
     groups: tuple[tuple[Leaf, ...], ...] = ()
     unwanted: tuple[Leaf, ...] = ()
     is_cut: bool = False
-    """There was more of it than is looked at."""
+    """The query was longer than the limit and was truncated."""
 
     @property
     def terms(self) -> list[Leaf]:
@@ -64,7 +64,7 @@ def parse(text: str) -> Wanted:
 
 
 def _parse_tokens(text: str) -> Iterator[tuple[bool, Leaf | None]]:
-    """Whether a minus stands before it, and the leaf; None for OR."""
+    """Yields whether a minus precedes the leaf, and the leaf; None for OR."""
     for minus, phrase, word in TOKEN.findall(text):
         if word in {"OR", "|"} and not minus:
             yield False, None

@@ -1,5 +1,5 @@
-"""Lists of seeds: from bytes to URLs, line by line. Pure: the caller opens files and the network.
+"""Parses seed lists: bytes to URLs, line by line. Pure: the caller opens files and connections.
 
-`unpack` undoes gzip, `table` reads lines and CSV, `sitemap` reads sitemaps. Each yields what it finds in the order of
-the list, good and bad mixed, and holds no more than one line of it.
+`unpack` decompresses gzip, `table` reads lines and CSV, `sitemap` reads sitemaps. Each yields valid and invalid entries
+in list order, and holds at most one line in memory.
 """

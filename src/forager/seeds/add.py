@@ -1,6 +1,6 @@
-"""URLs an operator adds to the frontier as pages among others: known ones keep their state, new ones wait their turn.
+"""Adds URLs from an operator to the frontier as ordinary pages. Known pages keep their state; new ones are queued.
 
-Seeds, which come first of all, are planted by `seed_list`.
+Seeds, which have the highest priority, are added by `add_seed_list`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ PIECE = 5_000
 async def add_urls(
     conn: Connection, urls: Sequence[Seed], *, source: str, is_scored: bool, are_seeds: bool
 ) -> SeedResult:
-    """All of them in the caller's one transaction, piece by piece."""
+    """Adds all URLs in the caller's transaction, `PIECE` at a time."""
     total = SeedResult(0, 0, ())
     for start in range(0, len(urls), PIECE):
         piece = urls[start : start + PIECE]
@@ -29,7 +29,7 @@ async def add_urls(
 
 
 async def preview_urls(conn: Connection, urls: Sequence[Seed]) -> SeedResult:
-    """What of them would be new. Nothing is changed."""
+    """Returns what `add_urls` would add. Changes nothing."""
     links, seeded = sort_seeds(urls)
     found = await domains.find_domains(conn, seeded)
     keys = [(found[link.domain], key) for key, link in links.items() if link.domain in found]

@@ -1,4 +1,4 @@
-"""What a list holds: seeds, sitemaps to follow, and lines that are neither, each with its number."""
+"""Records read from a seed list: seeds, sitemaps to follow, and invalid lines, each with its line number."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,17 +8,17 @@ from typing import NamedTuple
 from forager.urls.normalize import normalize
 
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d+(?:[/?#]|$))", re.IGNORECASE)
-"""`mailto:` but not the port in `example.com:8080`."""
+"""Matches `mailto:` but not the port in `example.com:8080`."""
 BARE_HOST = re.compile(r"(?:[^/?#\s]+\.[^/?#\s]+|localhost|\[[0-9a-f:.]+\])(?::\d+)?(?:[/?#].*)?", re.IGNORECASE)
 MOST_REMEMBERED = 1000
-"""Bad lines a tally can name; a file of a million bad ones must not fill the memory."""
+"""Invalid lines that `ReadCounts` keeps; a file with a million of them must not exhaust memory."""
 
 
 class Seed(NamedTuple):
     url: str
     """Normalised."""
     rank: int | None = None
-    """Its place in a ranking, 1 is best."""
+    """Its position in a ranking; 1 is best."""
     line: int = 0
 
 
@@ -29,7 +29,7 @@ class BadLine(NamedTuple):
 
 
 class Nested(NamedTuple):
-    """A sitemap that an index names."""
+    """A sitemap listed in a sitemap index."""
 
     url: str
     line: int
@@ -40,22 +40,22 @@ Found = Seed | BadLine | Nested
 
 @dataclass(slots=True)
 class ReadCounts:
-    """What was read from one list so far."""
+    """Counts what was read from one list so far."""
 
     name: str
-    """For people: a file's name, an address."""
+    """Display name: a file name or a URL."""
     unit: str = "line"
     seeds: int = 0
     bad: int = 0
     remembered: list[BadLine] = field(default_factory=list)
-    """The first of the bad lines."""
+    """The first invalid lines."""
 
     @property
     def lines(self) -> int:
         return self.seeds + self.bad
 
     def take(self, found: Seed | BadLine) -> Seed | None:
-        """The seed, if it is one; what is bad is counted and remembered."""
+        """Returns the seed, or None for an invalid line, which is counted and kept."""
         if isinstance(found, Seed):
             self.seeds += 1
             return found
@@ -72,7 +72,7 @@ class ReadCounts:
 
 
 def to_url(text: str) -> str:
-    """The page a seed means: a bare domain is meant as https. Raises BadUrlError, which never repeats a password."""
+    """Returns the URL of a seed; a bare domain becomes https. Raises BadUrlError, which never contains a password."""
     return normalize(f"https://{text}" if is_bare_host(text) else text)
 
 

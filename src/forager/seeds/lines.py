@@ -1,4 +1,5 @@
-"""Bytes → numbered lines of text, whatever ends them. What is no text, or has no end, is a bad line and no error."""
+"""Splits bytes into numbered lines of text, with any line ending. Undecodable or overlong lines are yielded as bad
+lines."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,7 +12,7 @@ UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_lines(pieces: Iterable[bytes]) -> Iterator[tuple[int, str] | BadLine]:
-    """Lines that hold more than white space. Ends with a bad line where the bytes cannot be read any further."""
+    """Yields the non-blank lines. If the bytes become unreadable, yields a bad line and ends."""
     number = 0
     try:
         for number, line in enumerate(split_lines(pieces), start=1):
@@ -25,7 +26,7 @@ def read_lines(pieces: Iterable[bytes]) -> Iterator[tuple[int, str] | BadLine]:
 
 
 def split_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """At \\n, \\r\\n or \\r. Of a line that is too long, enough is kept to see that it is."""
+    """Splits at \\n, \\r\\n or \\r. Keeps just enough of an overlong line to recognise it as such."""
     rest = b""
     for piece in pieces:
         lines = (rest + piece).splitlines(keepends=True)

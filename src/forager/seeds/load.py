@@ -1,8 +1,8 @@
-"""Lists of seeds, in pieces of any size: domains with source and rank, pages at depth 0 and of the highest priority.
+"""Adds seed lists in batches of any size: domains with source and rank, pages at depth 0 with the highest priority.
 
-A list is a list: it adds what is new, and what is known keeps its state. A blocked or exhausted domain stays so
-unless the list names a page of it that was never seen; a page that was visited or failed is not visited again for it.
-Safe to run again: after a kill the same list adds only what is missing.
+A list only adds what is new; known domains and pages keep their state. A blocked or exhausted domain stays so unless
+the list names a page of it that is not known yet; a page that was visited or failed is not visited again because of a
+list. Idempotent: after a kill, loading the same list adds only what is missing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,18 +21,19 @@ from forager.urls.normalize import url_key
 
 @dataclass(frozen=True, slots=True)
 class SeedResult:
-    """What was new of a piece of a list."""
+    """What was new in one batch of a list."""
 
     domains: int
     pages: int
     known: tuple[str, ...]
-    """Domains that were there before."""
+    """Domains that existed before."""
 
 
 async def add_seed_list(
     conn: Connection, seeds: Sequence[Seed], *, source: str, run: int | None = None, is_scored: bool = True
 ) -> SeedResult:
-    """One transaction's worth of seeds. `run` takes the domains that get new pages, but for those it may not take."""
+    """Adds the seeds of one transaction. `run` takes the domains that get new pages, except those it is not allowed
+    to take."""
     links, seeded = sort_seeds(seeds)
     added: dict[str, int] = {}
 
@@ -61,14 +62,14 @@ async def add_seed_list(
 
 
 async def _mark_as_seeds(conn: Connection, learned: EnqueueResult) -> None:
-    """Pages known before become seeds: first of their domain, and nothing is far from them."""
+    """Turns known pages into seeds: first in their domain, at depth 0; pages linked from them may move closer too."""
     await store.mark_seeds(conn, list(learned.page_ids.values()))
     if learned.nearer and (nearer := await store.update_depths(conn, learned.nearer)):
         await domains.wake(conn, nearer)
 
 
 def sort_seeds(seeds: Sequence[Seed]) -> tuple[dict[bytes, Discovery], dict[str, Seeded]]:
-    """Each page once, and what the seeds say of their domains."""
+    """Returns each page once, and the base URL, best rank and page count of each domain."""
     links: dict[bytes, Discovery] = {}
     seeded: dict[str, Seeded] = {}
     for url, rank, _ in seeds:

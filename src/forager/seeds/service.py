@@ -1,6 +1,6 @@
-"""Seeds into the database: lists of any length, piece by piece, each piece a transaction of its own.
+"""Loads seed lists of any length into the database in batches, each in its own transaction.
 
-A kill loses at most the piece under way, and the same command adds what is missing: memory stays that of one piece.
+A kill loses at most the current batch, and the same command then adds what is missing. Memory use is that of one batch.
 """
 
 import hashlib
@@ -19,15 +19,15 @@ from forager.seeds.load import SeedResult, add_seed_list
 
 PIECE_SEEDS = 5_000
 MOST_NAMED = 10_000
-"""A run with more seeds keeps them in its domains and pages only."""
+"""A run with more seeds does not list them in its config; they exist only as its domains and pages."""
 SHOWN = 10
-"""How many of those it names all the same, for people."""
+"""How many of those seeds the config lists anyway, for display."""
 PATIENCE_S = 60.0
 
 
 @dataclass(slots=True)
 class Loaded:
-    """What became of seeds so far."""
+    """What the seeds loaded so far resulted in."""
 
     seeds: int = 0
     new_domains: int = 0
@@ -35,7 +35,7 @@ class Loaded:
 
     @property
     def known(self) -> int:
-        """Pages that were known before, or named twice."""
+        """Pages that were known before, or listed twice."""
         return self.seeds - self.new_pages
 
     def add(self, seeds: int, planted: SeedResult) -> None:
@@ -49,13 +49,13 @@ OnLoaded = Callable[[Loaded], None]
 
 @dataclass(frozen=True, slots=True)
 class SeedList:
-    """Seeds that were found in a list."""
+    """Seeds found in a list."""
 
     source: str
-    """Where, as it is stored with the domains."""
+    """The source, as stored with the domains."""
     seeds: Iterable[Seed]
     is_long: bool = False
-    """Whether they are too many to be named in the order; then they are read once, and only as they are planted."""
+    """Whether there are too many seeds to list in the run config; then they are read once, while they are added."""
 
 
 NO_LIST = SeedList("", ())
@@ -64,7 +64,7 @@ NO_LIST = SeedList("", ())
 async def load_seeds(
     database: Database, seeds: AsyncIterator[Seed], loaded: Loaded, *, source: str, is_scored: bool, on_loaded: OnLoaded
 ) -> None:
-    """Plant all seeds, crawl none. `loaded` grows with each piece."""
+    """Adds all seeds without crawling them. Updates `loaded` after each batch."""
     async for piece in _in_pieces(seeds):
         work = partial(add_seed_list, seeds=piece, source=source, is_scored=is_scored)
         loaded.add(len(piece), await in_transaction(database, work, give_up_after_s=PATIENCE_S))
@@ -81,8 +81,8 @@ async def start_long_run(
     stop: StopRequest,
     on_loaded: OnLoaded,
 ) -> tuple[int, RunSpec]:
-    """A run whose seeds are planted piece by piece; answers its number and its order. If it is stopped before the last
-    piece, nothing is crawled yet, and the same command begins anew and finds the rest known."""
+    """Creates a run whose seeds are added in batches; returns its id and its config. If it is stopped before the
+    last batch, nothing is crawled yet; the same command starts over and finds the seeds added so far already known."""
     named = spec.seeds
     order, seeds = _name_some(spec, listed.seeds)
     run = await in_transaction(database, partial(prepare_run, spec=order, named=named, by=by))
@@ -100,7 +100,7 @@ async def start_long_run(
 
 
 async def flow(seeds: Iterable[Seed]) -> AsyncIterator[Seed]:
-    """Seeds of a file, for whoever reads them from the network too."""
+    """Makes the seeds of a file asynchronous, for callers that also read seeds from the network."""
     for seed in seeds:
         yield seed
 
@@ -117,7 +117,7 @@ async def _in_pieces(seeds: AsyncIterator[Seed]) -> AsyncIterator[list[Seed]]:
 
 
 def _name_some(spec: RunSpec, seeds: Iterable[Seed]) -> tuple[RunSpec, Iterable[Seed]]:
-    """The order as it stands until all seeds are counted, and the seeds, none of them lost."""
+    """Returns the config to store until all seeds are counted, and an iterable of all seeds."""
     rest = iter(seeds)
     first = list(itertools.islice(rest, SHOWN))
     names = (*spec.seeds, *(seed.url for seed in first))[:SHOWN]

@@ -1,4 +1,4 @@
-"""Sitemaps as lists of seeds: `urlset`, `sitemapindex`, and the plain text form."""
+"""Reads sitemaps as seed lists: `urlset`, `sitemapindex`, and the plain text form."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -10,11 +10,11 @@ from forager.seeds.table import read_list
 from forager.urls.sitemap import Entry, read_entries
 
 FEWEST_BYTES = 4
-"""That tell what it is: a byte order mark and one character. The first piece of a compressed file may be shorter."""
+"""Needed to detect the format: a byte order mark and one character. The first chunk of a gzip file may be shorter."""
 
 
 def read_sitemap(pieces: Iterable[bytes]) -> Iterator[Found]:
-    """Pages and, from an index, sitemaps, numbered as entries; a bad entry ends one that cannot be read on."""
+    """Yields pages and, from an index, sitemaps, numbered by entry. An unreadable sitemap ends with a bad entry."""
     source = iter(pieces)
     head = b""
     try:

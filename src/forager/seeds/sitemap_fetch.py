@@ -1,7 +1,7 @@
-"""Sitemaps from the network: one request at a time, under robots.txt, pace and address guard, and one level of index.
+"""Fetches sitemaps: one request at a time, with robots.txt, crawl delay and address guard, and one level of index.
 
-Nothing a site does is an error: a sitemap that cannot be had is a bad entry with its reason, and the next one follows.
-A dead pool of proxies is ours, and ends it.
+Failures of a site do not raise: a sitemap that cannot be fetched yields a bad entry with the reason, and the next one
+follows. An exhausted proxy pool is our own fault and raises.
 """
 
 import asyncio
@@ -36,11 +36,11 @@ from forager.urls.resolve import resolve_links
 from forager.urls.sitemap import MOST_BYTES
 
 MOST_SITEMAPS = 1000
-"""Followed from one index; the protocol allows 50,000."""
+"""Sitemaps followed from one index; the protocol allows 50,000."""
 
 
 async def follow_sitemap(settings: Settings, url: str) -> AsyncGenerator[Seed | BadLine]:
-    """All pages of a sitemap, or of the sitemaps an index names."""
+    """Yields all pages of a sitemap, or of the sitemaps listed in an index."""
     async with _open_visitor(settings) as visitor:
         nested: list[Nested] = []
         async for found in _read(visitor, url):
@@ -61,7 +61,7 @@ async def _read(visitor: "Visitor", url: str) -> AsyncIterator[Seed | BadLine | 
     try:
         body = await visitor.fetch(url)
     except ProxyError:
-        raise  # our way out is broken; the sitemap is not to blame
+        raise  # our proxies failed, not the sitemap
     except VisitError as error:
         yield BadLine(1, f"{url} could not be fetched: {str(error).removesuffix('.')}.")
         return
@@ -99,17 +99,17 @@ async def _open_visitor(settings: Settings) -> AsyncIterator["Visitor"]:
 
 
 class Visitor:
-    """One request at a time, each allowed by robots.txt and at its domain's pace."""
+    """Sends one request at a time, each allowed by robots.txt and within its domain's crawl delay."""
 
     def __init__(self, ways: ProxiedClient, settings: Settings) -> None:
         self._ways = ways
         self._settings = settings
         self._rules: dict[str, robots.Rules] = {}
-        """Origin → what its robots.txt says to us."""
+        """Origin → its robots.txt rules for our user agent."""
         self._paces: dict[str, Throttle] = {}
 
     async def fetch(self, url: str) -> bytes:
-        """The body at the end of the redirects; raises a VisitError where there is none."""
+        """Returns the body after redirects; raises a VisitError if there is none."""
         for _ in range(self._settings.fetch.max_redirects + 1):
             await self._check_robots(url)
             async with self._wait_slot(domain_of(url)) as on_sent:
@@ -149,7 +149,7 @@ class Visitor:
 
     @contextlib.asynccontextmanager
     async def _wait_slot(self, domain: str) -> AsyncIterator[Callable[[], None]]:
-        """Entered when the domain may be asked again; gives what is to be called when the request leaves."""
+        """Enters when the domain's delay has passed; yields a callback to call when the request is sent."""
         now = clock.monotonic()
         if domain not in self._paces:
             delay_s = 0.0 if self._has_no_delay(domain) else clamp_delay(self._settings.politeness.delay)

@@ -1,7 +1,7 @@
-"""Lists of URLs or domains: one per line, or a column of a CSV file, with the rank beside it where there is one.
+"""Reads lists of URLs or domains: one per line, or a column of a CSV file, with the rank if there is one.
 
-Which it is, the first line tells: `rank,domain` as Tranco and Cisco write it, a header with a column for the URL as
-Majestic and CrUX have it, or neither, then every line is a seed.
+The first line decides the format: `rank,domain` as published by Tranco and Cisco, a header with a URL column as in
+Majestic and CrUX, or neither; then every line is a seed.
 """
 
 import csv
@@ -16,16 +16,16 @@ from forager.seeds.lines import read_lines
 Shape = Literal["auto", "lines", "csv"]
 DELIMITERS = ",;\t"
 URL_COLUMNS = ("url", "uri", "origin", "domain", "domainname", "rootdomain", "host", "hostname", "site", "website")
-"""Best first, in small letters and nothing but letters."""
+"""Best first; lower case, letters only."""
 RANK_COLUMNS = ("rank", "globalrank", "position")
 BEST_RANK, WORST_RANK = 1, 2**31 - 1
 COMMENT = re.compile(r"\s#.*")
 NUMBER = re.compile(r"\d+\.\d+")
-"""What looks like a host with one dot, and is none."""
+"""Looks like a host with one dot, but is a number."""
 
 
 class ColumnSpec(NamedTuple):
-    """Where a line has what."""
+    """Which column of a line holds what."""
 
     delimiter: str | None
     """None: the whole line is the seed."""
@@ -36,11 +36,12 @@ class ColumnSpec(NamedTuple):
 
 LINES = ColumnSpec(None, 0, None)
 UNKNOWN: dict[Shape, ColumnSpec] = {"auto": LINES, "lines": LINES, "csv": ColumnSpec(",", 0, None)}
-"""How a line is read, and refused, that tells nothing about the others."""
+"""The layout used to read, and reject, a line that does not reveal the format."""
 
 
 def read_list(pieces: Iterable[bytes], shape: Shape = "auto") -> Iterator[Seed | BadLine]:
-    """Every seed with its rank and line number; what is none, with the reason. Comments and blank lines are skipped."""
+    """Yields each seed with its rank and line number, and invalid lines with the reason. Skips comments and blank
+    lines."""
     layout: ColumnSpec | None = None
     for line in read_lines(pieces):
         if isinstance(line, BadLine):
@@ -57,7 +58,7 @@ def read_list(pieces: Iterable[bytes], shape: Shape = "auto") -> Iterator[Seed |
 
 
 def detect_columns(line: str, shape: Shape = "auto") -> ColumnSpec | None:
-    """What this line says about all others; None where it is neither a header, nor a row, nor a seed."""
+    """Returns the layout this line implies for the list; None if it is neither a header, nor a row, nor a seed."""
     if shape == "lines":
         return LINES
     delimiter = next((mark for mark in DELIMITERS if mark in line), DELIMITERS[0])
@@ -75,7 +76,7 @@ def detect_columns(line: str, shape: Shape = "auto") -> ColumnSpec | None:
 
 
 def split_row(text: str, delimiter: str) -> list[str]:
-    """One line is one row: a quote that is never closed must not swallow the lines after it."""
+    """Splits one line as one row, so that an unclosed quote cannot swallow the following lines."""
     try:
         cells = next(csv.reader([text], delimiter=delimiter)) if '"' in text else text.split(delimiter)
     except csv.Error as error:
@@ -125,7 +126,7 @@ def _is_seed(cell: str) -> bool:
 
 
 def _is_row(cells: list[str]) -> bool:
-    """`7,a.example` or `a.example,7`; not a URL with a comma and a number in its path."""
+    """Whether it is `7,a.example` or `a.example,7`, and not a URL with a comma and a number in its path."""
     if len(cells) < 2:
         return False
     return cells[0].isdecimal() or (cells[1].isdecimal() and is_bare_host(cells[0]) and not set("/?#") & set(cells[0]))

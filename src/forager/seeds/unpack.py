@@ -1,6 +1,6 @@
-"""The plain bytes of a list, gunzipped where its first two bytes say so. Never holds more than one piece of it.
+"""Yields the plain bytes of a list, decompressed if its first two bytes say gzip. Holds one chunk at a time.
 
-A file that was made to grow without end is cut off: a list of domains shrinks to a quarter, a bomb to a thousandth.
+Decompression bombs are cut off: a list of domains compresses to a quarter, a bomb to a thousandth.
 """
 
 import itertools
@@ -13,11 +13,11 @@ GZIP_MAGIC = b"\x1f\x8b"
 PIECE_BYTES = 256 * 1024
 MOST_GROWTH = 100
 FREE_BYTES = 16 * 1024 * 1024
-"""Growth is not looked at before."""
+"""The compression ratio is not checked below this size."""
 
 
 def unpack(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Raises BadListError where the compressed data breaks off, breaks, or grows too much."""
+    """Raises BadListError if the compressed data is truncated, corrupt, or expands too much."""
     source = iter(pieces)
     head = b""
     while len(head) < len(GZIP_MAGIC) and (piece := next(source, b"")):
@@ -27,7 +27,7 @@ def unpack(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Also several streams in a row, as `cat a.gz b.gz` makes them."""
+    """Also reads several concatenated streams, as `cat a.gz b.gz` produces them."""
     stream = zlib.decompressobj(wbits=31)
     taken = given = 0
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""Checks what may be given as a seed."""
+"""Validates seeds."""
 
 from urllib.parse import urlsplit
 
@@ -10,7 +10,8 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def find_seed_error(url: str, guard: AddressGuard) -> str | None:
-    """An address written as such is judged before anything is stored; a name is judged when it is dialled."""
+    """Returns why a seed is rejected, or None. Checks literal IP addresses before storing; host names are checked on
+    connect."""
     parts = urlsplit(url)
     ip = host_as_ip(parts.hostname or "")
     if ip is None:
@@ -23,7 +24,7 @@ def find_seed_error(url: str, guard: AddressGuard) -> str | None:
 
 
 def validate_seed(url: str, settings: Settings) -> None:
-    """Of a run: its address may be dialled, and its owner knows whom to write to."""
+    """Checks a seed of a run: its address may be connected to, and a contact for site owners is configured."""
     if reason := find_seed_error(url, guard_from_settings(settings)):
         raise UsageError(reason)
     ip = host_as_ip(urlsplit(url).hostname or "")

@@ -1,1 +1,1 @@
-"""Runs, workers and what they came to: the numbers behind displays, reports and budgets."""
+"""Runs, workers and their counters: the metrics behind displays, reports and budgets."""

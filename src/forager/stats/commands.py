@@ -1,4 +1,4 @@
-"""`forager stats`: everything at a glance, or one number over time."""
+"""`forager stats`: an overview, or one metric over time."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict

@@ -1,7 +1,7 @@
-"""What was done, added up in memory until a batch writes it: no statement for a page. Pure.
+"""Counters added up in memory until a batch writes them, so that a page needs no statement of its own. Pure.
 
-A number has a metric and a label: `visits` by outcome, `status` by code, `fetch_s` by the bucket of a histogram. Labels
-come from short lists of ours, never from the web, so that the tables stay small.
+A counter has a metric and a label: `visits` by outcome, `status` by code, `fetch_s` by the bucket of a histogram.
+Labels come from short fixed lists, never from the web, so that the tables stay small.
 """
 
 from bisect import bisect_left
@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from forager.frontier.models import Outcome, OutcomeKind
 
 LATENCY_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-"""Upper ends of the buckets; what takes longer is in one more, `+Inf`."""
+"""Upper bounds of the buckets; larger values are counted in one more, `+Inf`."""
 SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 INFINITE = "+Inf"
 STAGES = ("fetch", "read", "learn", "record")
 LATENCY_LABELS = (*map(str, LATENCY_S), INFINITE)
 SIZE_LABELS = (*map(str, SIZES), INFINITE)
 NOT_ASKED = frozenset({"cancelled", "blocked_robots"})
-"""Outcomes of visits for which no request was made: rates are about the others."""
+"""Outcomes of visits for which no request was made; rates exclude them."""
 CODES = frozenset(map(str, range(100, 600)))
 
 
@@ -38,13 +38,13 @@ class CounterMap:
         self.amounts[key] = self.amounts.get(key, 0.0) + amount
 
     def time(self, stage: str, *seconds: float) -> None:
-        """So many more in the histogram of a stage."""
+        """Adds durations to the histogram of a stage."""
         for bucket, number in Counter([bisect_left(LATENCY_S, each) for each in seconds]).items():
             self.add(f"{stage}_s", LATENCY_LABELS[bucket], number)
         self.add(f"{stage}_s.sum", amount=sum(seconds))
 
     def size(self, pages: int) -> None:
-        """One more batch of so many pages."""
+        """Adds one batch of this number of pages."""
         self.add("batch_pages", SIZE_LABELS[bisect_left(SIZES, pages)])
         self.add("batch_pages.sum", amount=pages)
 
@@ -53,7 +53,7 @@ class CounterMap:
             self.add(metric, label, amount)
 
     def forget(self, other: "CounterMap") -> None:
-        """What was written; what came in meanwhile stays."""
+        """Subtracts what was written; what was added meanwhile stays."""
         for key, amount in other.amounts.items():
             left = self.amounts.get(key, 0.0) - amount
             if left > 1e-9:
@@ -67,12 +67,13 @@ class CounterMap:
         return copied
 
     def rows(self) -> Iterator[tuple[str, str, float]]:
-        """In the order of their keys, so that two who write the same rows never wait for each other in a circle."""
+        """Yields rows ordered by key, so that two processes that write the same rows cannot deadlock."""
         return ((metric, label, amount) for (metric, label), amount in sorted(self.amounts.items()))
 
 
 def count_batch(done: Sequence[Outcome], *, drops: Mapping[str, int], seen: int, learned: int) -> CounterMap:
-    """A batch of visits that ended. Images are counted apart: rates of pages are about pages."""
+    """Returns the counters of a batch of finished visits. Images are counted separately: rates of pages exclude
+    them."""
     tally = CounterMap()
     for how, number in Counter(
         [(o.target.is_image, o.kind, o.status_code, o.error.code if o.error else None) for o in done]

@@ -1,7 +1,7 @@
-"""What was done in each domain on each day (UTC), from the closed tasks.
+"""Statistics of each domain and day (UTC), from the closed tasks.
 
-Yesterday is always done again, because a visit may be committed after midnight, and so is the newest day that was
-written: the scheduler may have been away since. The oldest day comes first, so that nothing is left out when cut short.
+Yesterday is always rolled up again, because a visit may be committed after midnight, and so is the newest day that was
+written: no scheduler may have run since. The oldest day comes first, so that an interrupted roll-up leaves no gap.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,32 +15,32 @@ from forager.db.types import Connection
 
 SQL = statements.load("forager.stats", "days.sql")
 MOST_DAYS = 31
-"""Days with something new in one round; after a long absence the next rounds go on."""
+"""Maximum number of days with changes per run; after a long downtime the next runs resume."""
 BATCH = 100_000
-"""Domains whose rows are written in one transaction. Each batch reads the day's tasks once more."""
+"""Domains whose rows are written in one transaction. Each batch reads the day's tasks again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """What there is to roll up."""
+    """The range of days to roll up."""
 
     first: date | None
-    """None: nothing was ever visited."""
+    """None: there was never a visit."""
     today: date
     bounds: Sequence[int]
-    """Ids of domains: the last of each portion."""
+    """Domain ids: the last one of each batch."""
 
 
 FIND_DAYS = Query(SQL["find_days"], Days)
 
 
 async def find_days(conn: Connection, *, portion: int) -> Days:
-    """`portion` domains are to be rolled up at once."""
+    """Returns the days to roll up; `portion` is the number of domains per batch."""
     return await FIND_DAYS.one(conn, portion)
 
 
 async def roll_up(conn: Connection, day: date, *, after: int, until: int) -> int:
-    """How many rows of that day were written, for domains with ids after the one and up to the other."""
+    """Rolls up one day for domains with ids above `after` and up to `until`; returns how many rows were written."""
     begins_at = datetime.combine(day, time(), tzinfo=UTC)
     written: int = await conn.fetchval(SQL["roll_up"], begins_at, after, until)
     return written

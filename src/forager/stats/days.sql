@@ -1,8 +1,8 @@
 -- Statistics by domain and day, rolled up from the closed tasks. Days are UTC.
 
 -- name: find_days
--- Where the roll-up goes on: at the newest day it wrote, which may have been cut short, or at the first visit of all; today; and the
--- ids that divide the domains into portions of so many, the last one among them.
+-- Where the roll-up resumes: at the newest day it wrote, which may be incomplete, or at the very first visit; today;
+-- and the ids that divide the domains into batches of the given size, including the last id.
 SELECT COALESCE((SELECT max(day) FROM domain_days),
                 (SELECT (min(completed_at) AT TIME ZONE 'UTC')::date FROM crawl_tasks WHERE outcome IS NOT NULL)) AS first,
        (now() AT TIME ZONE 'UTC')::date AS today,
@@ -10,7 +10,7 @@ SELECT COALESCE((SELECT max(day) FROM domain_days),
                              FROM domains) d WHERE is_last ORDER BY id) AS bounds;
 
 -- name: roll_up
--- What was done on a day in the domains of a range of ids. Rows that are right stay as they are; answers how many were written.
+-- Statistics of one day for the domains of an id range. Correct rows are left unchanged; returns how many were written.
 WITH written AS (
     INSERT INTO domain_days AS o (domain_id, day, visits, ok, changed, errors, bytes, time_ms)
     SELECT t.domain_id, ($1::timestamptz AT TIME ZONE 'UTC')::date, count(*), count(*) FILTER (WHERE t.outcome = 'success'),

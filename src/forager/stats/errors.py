@@ -1,4 +1,4 @@
-"""One short function per statement of `errors.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `errors.sql`. Opens no transactions: the caller does."""
 
 from datetime import UTC, date, datetime, time
 from typing import NamedTuple
@@ -12,7 +12,7 @@ SQL = statements.load("forager.stats", "errors.sql")
 
 class ErrorDays(NamedTuple):
     first: date
-    """That is to be rolled up."""
+    """First day to roll up."""
     today: date
 
 
@@ -24,6 +24,6 @@ async def find_days(conn: Connection) -> ErrorDays:
 
 
 async def roll_up(conn: Connection, day: date) -> int:
-    """How many rows of that day were written."""
+    """Rolls up one day; returns how many rows were written."""
     written: int = await conn.fetchval(SQL["roll_up_errors"], datetime.combine(day, time(), tzinfo=UTC))
     return written

@@ -1,13 +1,13 @@
--- Failures by what they have in common. Owner of error_days.
+-- Failures grouped by problem. Owner of error_days.
 
 -- name: find_error_days
--- Where the roll-up goes on: at the newest day it wrote, or yesterday; and today.
+-- Where the roll-up resumes: at the newest day it wrote, or yesterday; and today.
 SELECT LEAST(COALESCE((SELECT max(day) FROM error_days), t.today), t.today - 1) AS first, t.today
 FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS today) t;
 
 -- name: roll_up_errors
--- The failures of one day; what somebody called off did not fail. Rows that are right stay as they are; answers how many were written. Messages are grouped before they are shaped:
--- a thousand equal ones are shaped once for each domain.
+-- The failures of one day; cancelled tasks are not failures. Correct rows are left unchanged; returns how many were
+-- written. Messages are grouped before they are shaped: a thousand equal ones are shaped once for each domain.
 WITH failed AS (
     SELECT t.error_code AS code, COALESCE(t.blame, 'nobody') AS blame, COALESCE(t.error_message, '') AS message, e.stack, t.domain_id,
            count(*) AS failures, min(t.completed_at) AS first_at, max(t.completed_at) AS last_at, max(t.id) AS task_id

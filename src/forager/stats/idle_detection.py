@@ -1,9 +1,9 @@
-"""The stall rule: work is due, and nothing happens, and nothing explains it.
+"""Detects a stalled crawl: work is due, nothing happens, and nothing explains it.
 
-Pauses, cooldowns, maintenance windows, budgets, pace and open breakers explain that a domain waits; such a domain does
-not count as due here. Workers that are all paused for a fault of our own have a part of /health and an alert of their
-own. What is left is a stall in one of three ways: no worker is alive, no worker may claim the domains of a run, or
-workers are alive and no visit has ended for a while.
+Pauses, cooldowns, maintenance windows, budgets, pace and open breakers explain why a domain waits; such a domain does
+not count as due here. If all workers are paused for a fault of our own, /health and a separate alert report it. What is
+left is a stall in one of three ways: no worker is alive, no worker may claim the domains of a run, or workers are alive
+and no visit has ended for a while.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from forager.db.types import Connection
 
 SQL = statements.load("forager.stats", "idle_detection.sql")
 GRACE_S = 60.0
-"""A domain that has been due for less waits for the next claim, or for a worker that is being started."""
+"""A domain that has been due for less time waits for the next claim, or for a worker that is starting."""
 MOST = 1000
-"""Domains that are counted; a message says "1,000 or more" then."""
+"""Maximum number of domains counted; the message then says "1,000 or more"."""
 Kind = Literal["no_worker", "unserved", "no_progress"]
 
 
@@ -35,7 +35,7 @@ class Workforce(NamedTuple):
     alive: int
     paused: int
     silent_s: float | None
-    """Since the last one was heard from; None: there never was one."""
+    """Seconds since the last heartbeat of any worker; None: there never was one."""
 
 
 class DueDomains(NamedTuple):
@@ -50,7 +50,7 @@ HELD_WITHOUT_PROGRESS = Query(SQL["held_without_progress"], DueDomains)
 
 
 async def detect_idle_crawl(conn: Connection, *, dead_after_s: float, stall_s: float) -> Stall | None:
-    """Returns the stall there is, or None. Costs two short statements while the crawl goes on."""
+    """Returns the current stall, or None. Costs two short statements while the crawl makes progress."""
     alive, paused, silent_s = await READ_WORKFORCE.one(conn, dead_after_s)
     if not alive:
         if silent_s is not None and silent_s < GRACE_S:

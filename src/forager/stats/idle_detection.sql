@@ -1,16 +1,17 @@
--- Whether the crawl goes on: who works, what is due, what was done lately. Reads only.
+-- Whether the crawl makes progress: live workers, due domains, recent visits. Reads only.
 
 -- name: read_workforce
--- How many workers are alive, how many of them are paused for a fault of our own, and for how long none has given a heartbeat (NULL: there
--- never was one).
+-- Number of live workers, how many of them are paused for a fault of our own, and the seconds since the last heartbeat
+-- of any worker (NULL: there never was one).
 SELECT count(*) FILTER (WHERE w.status = 'running' AND w.heartbeat_at >= now() - make_interval(secs => $1))::int AS alive,
        count(*) FILTER (WHERE w.status = 'running' AND w.heartbeat_at >= now() - make_interval(secs => $1) AND w.pause_reason IS NOT NULL)::int AS paused,
        EXTRACT(EPOCH FROM now() - max(w.heartbeat_at))::float8 AS silent_s
 FROM workers w WHERE w.status = 'running' OR w.heartbeat_at >= now() - interval '1 hour';
 
 -- name: due_anywhere
--- Domains that have been due for so long, up to a number: nothing of their own keeps them from being claimed (pause, cooldown, window,
--- budget), or the lease on them has run out. Of any run, or of runs under way only. And for how long the first of them has been due.
+-- Domains that have been due for the given time, up to a limit: nothing of their own keeps them from being claimed
+-- (pause, cooldown, window, budget), or their lease has expired. Of any run, or of running runs only. Also returns for
+-- how long the first of them has been due.
 SELECT count(*)::int AS domains, EXTRACT(EPOCH FROM now() - min(f.since))::float8 AS due_s
 FROM (SELECT COALESCE(d.claim_expires_at, d.due_at) AS since
       FROM domains d LEFT JOIN runs r ON r.id = d.run_id
@@ -21,8 +22,9 @@ FROM (SELECT COALESCE(d.claim_expires_at, d.due_at) AS since
       LIMIT $2) f;
 
 -- name: unserved
--- Runs, and labels their domains want, that have due domains and no worker that may claim them. Each pair is one step in the index of
--- claimable domains; a run without any worker has nobody who wakes its domains, so those whose time has come count, too.
+-- Runs, and labels their domains require, that have due domains and no worker that may claim them. Each pair is one
+-- step in the index of claimable domains; a run without workers has no process that marks its domains as due, so those
+-- whose time has come count, too.
 WITH RECURSIVE living AS MATERIALIZED (
     SELECT w.run_id, w.labels FROM workers w WHERE w.status = 'running' AND w.heartbeat_at >= now() - make_interval(secs => $1)
 ), wanted (run_id, label) AS (
@@ -46,7 +48,8 @@ WHERE label IS NOT NULL
 ORDER BY run_id, label;
 
 -- name: due_of
--- The same of one run and one label: domains that have been due for so long, up to a number, and for how long the first of them.
+-- The same for one run and one label: domains that have been due for the given time, up to a limit, and for how long
+-- the first of them.
 SELECT count(*)::int AS domains, EXTRACT(EPOCH FROM now() - min(f.due_at))::float8 AS due_s
 FROM (SELECT d.due_at
       FROM domains d JOIN runs r ON r.id = d.run_id
@@ -57,8 +60,8 @@ FROM (SELECT d.due_at
       LIMIT $4) f;
 
 -- name: held_without_progress
--- Domains that a worker has held for so long, with tasks that were due all that time, while neither its pace nor its breaker nor a window
--- keeps them: up to a number, and for how long the first of them.
+-- Domains that a worker has held for the given time, with tasks that were due all that time, while neither pace nor
+-- breaker nor window delays them: up to a limit, and for how long the first of them.
 SELECT count(*)::int AS domains, EXTRACT(EPOCH FROM now() - min(f.since))::float8 AS due_s
 FROM (SELECT GREATEST(d.last_crawled_at, d.next_allowed_at) AS since
       FROM domains d
@@ -71,7 +74,7 @@ FROM (SELECT GREATEST(d.last_crawled_at, d.next_allowed_at) AS since
       LIMIT $2) f;
 
 -- name: ended_lately
--- Whether any visit ended in the last seconds, whole minutes.
+-- Whether any visit ended in the given number of seconds, rounded to whole minutes.
 SELECT EXISTS (
     SELECT FROM series WHERE metric IN ('visits', 'images') AND samples = 0 AND minute >= date_trunc('minute', now() - make_interval(secs => $1))
     UNION ALL

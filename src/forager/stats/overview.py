@@ -1,6 +1,6 @@
-"""What the whole of it comes to: one overview, and any number over time. Reads only; every door (CLI, API) calls these.
+"""One overview of the whole crawl, and any metric over time. Reads only; all interfaces (CLI, API) call these.
 
-The numbers themselves are counted by workers and sampled by the job `series`; here they get names, units and steps.
+Workers count the metrics and the job `series` samples them; this module adds names, units and steps.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ Row = dict[str, Any]
 STEPS_S = (60, 300, 900, 3600, 21_600, 86_400)
 MOST_STEPS = 1500
 MOST_POINTS = 100_000
-"""Of all labels together: some 10 MB of JSON."""
+"""Maximum for all labels together: some 10 MB of JSON."""
 LARGE_POINTS = 5000
-"""More are made in a thread: a thousand take a millisecond, in which an event loop serves nobody else."""
+"""More points are built in a thread: a thousand take a millisecond, which blocks the event loop."""
 GOOD_STEPS = 240
 DAY_S = 86_400.0
 MINUTES_KEPT_S = 7 * DAY_S
 RATE_S = 60.0
-"""Rates are those of this minute and the one before."""
+"""Rates cover the current minute and the one before."""
 SUCCESS_S = 300.0
 MetricKind = Literal["counted", "sampled", "derived"]
 QUANTILES = (0.5, 0.95, 0.99)
@@ -141,8 +141,8 @@ METRICS: Mapping[str, Metric] = {
 async def series(
     conn: Connection, metric: str, *, since: datetime, until: datetime | None = None, step_s: int | None = None
 ) -> Series:
-    """One metric in steps. Minutes are kept for seven days; what is older has one step a day. Without a step it begins
-    some four years ago at the earliest, and says so."""
+    """Returns one metric in steps. Minutes are kept for seven days; older data has one step per day. Without a step
+    it starts some four years ago at the earliest, and the result says so."""
     known = find_metric(metric)
     now = await read_clock(conn)
     until = min(until or now, now)
@@ -179,7 +179,7 @@ def find_metric(name: str) -> Metric:
 
 
 def resolve_step(since: datetime, until: datetime, now: datetime, step_s: int | None) -> int:
-    """What was asked for, or a step that gives a chart some two hundred points. A whole number of minutes."""
+    """Returns the requested step, or one that gives a chart some two hundred points. A whole number of minutes."""
     span_s = (until - since).total_seconds()
     if step_s is not None:
         if step_s < 60 or step_s % 60 or DAY_S % step_s:
@@ -198,7 +198,7 @@ def resolve_step(since: datetime, until: datetime, now: datetime, step_s: int | 
 
 
 def _step_of(moment: datetime, step_s: int) -> datetime:
-    """The step a moment is in, as the database bins them."""
+    """Returns the step that contains a moment, as the database bins them."""
     epoch = datetime(2000, 1, 1, tzinfo=moment.tzinfo)
     return epoch + timedelta(seconds=(moment - epoch).total_seconds() // step_s * step_s)
 
@@ -211,7 +211,7 @@ def _step_times(since: datetime, until: datetime, step_s: int) -> list[datetime]
 def _build_counter_points(
     _metric: Metric, steps: Sequence[Step], moments: Sequence[datetime], _step_s: int, _until: datetime
 ) -> list[Point]:
-    """A step in which nothing was counted is a zero."""
+    """Returns the points of a counted metric. A step without counts is zero."""
     amounts = {(step.at, step.label): step.amount for step in steps}
     labels = sorted({step.label for step in steps})
     return [Point(at, label, amounts.get((at, label), 0.0)) for at in moments for label in labels]
@@ -220,7 +220,7 @@ def _build_counter_points(
 def _build_sample_points(
     _metric: Metric, steps: Sequence[Step], _step_times: Sequence[datetime], _step_s: int, _until: datetime
 ) -> list[Point]:
-    """A step without a sample is left out: nobody looked."""
+    """Returns the points of a sampled metric. A step without a sample is left out, since its value is unknown."""
     return [Point(step.at, step.label, step.mean, step.most) for step in steps]
 
 
@@ -248,7 +248,7 @@ PLOTS: Mapping[str, Callable[[Metric, Sequence[Step], Sequence[datetime], int, d
 }
 
 
-# Made from others ----------------------------------------------------------------------------------------------------
+# Derived metrics -----------------------------------------------------------------------------------------------------
 
 
 def per_second(numbers: Sequence[Number], seconds: float) -> float:
@@ -256,7 +256,7 @@ def per_second(numbers: Sequence[Number], seconds: float) -> float:
 
 
 def success_rate(numbers: Sequence[Number], _seconds: float = 0.0) -> float | None:
-    """None where nothing was visited."""
+    """Returns the success rate; None where there were no visits."""
     visits = _visits(numbers)
     return _values_by_label(numbers, "visits").get("success", 0.0) / visits if visits else None
 
@@ -275,8 +275,8 @@ RATES: Mapping[str, Callable[[Sequence[Number], float], float | None]] = {
 
 
 def quantiles(buckets: Mapping[str, float]) -> dict[str, float | None]:
-    """`p50`, `p95`, `p99` of a histogram: a straight line inside each bucket; the last one has no end and counts as its
-    beginning."""
+    """Returns `p50`, `p95`, `p99` of a histogram by linear interpolation inside each bucket; the last bucket has no
+    upper bound and counts as its lower bound."""
     ends = [(float(label), buckets.get(label, 0.0)) for label in LATENCY_LABELS]
     return {f"p{quantile * 100:.0f}": _quantile(ends, quantile) for quantile in QUANTILES}
 
@@ -305,7 +305,7 @@ def _values_by_label(numbers: Iterable[Number], metric: str) -> dict[str, float]
 
 
 async def overview(conn: Connection, *, dead_after_s: float = 120.0) -> Row:
-    """Everything at a glance: what is known, what is done right now, what waits, what is wrong."""
+    """Returns the state of the whole crawl: what is stored, what is running, what waits, what is wrong."""
     totals = dict(await fetch_one(conn, SQL["totals"]))
     counted = await store.read_totals(conn)
     state = await store.read_state(conn, dead_after_s=dead_after_s)
@@ -352,5 +352,5 @@ NOW = (
 
 
 def public(shown: Row) -> Row:
-    """What anybody may know of it."""
+    """Returns the part of the overview that is public."""
     return {name: shown[name] for name in PUBLIC}

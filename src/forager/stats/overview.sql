@@ -1,7 +1,7 @@
--- What the whole of it comes to, for displays and charts. Reads only.
+-- Overview of the whole crawl, for displays and charts. Reads only.
 
 -- name: totals
--- What is known and what was done, from counters that change with what they count.
+-- Totals of stored and finished work, from counters that are updated together with what they count.
 SELECT d.*, (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM runs WHERE status = 'running') AS running_runs,
        (SELECT count(*) FROM products) AS products
 FROM (SELECT count(*) AS domains, COALESCE(sum(pages_discovered), 0)::bigint AS pages_known, COALESCE(sum(pages_crawled), 0)::bigint AS pages_crawled,

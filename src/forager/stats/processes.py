@@ -1,4 +1,5 @@
-"""Who a worker is on its machine, and whether a process that says it works still lives. Only reads /proc."""
+"""Identifies a worker's process on its machine, and checks whether a registered process is still alive. Only reads
+/proc."""
 
 import os
 import socket
@@ -6,7 +7,8 @@ from pathlib import Path
 
 
 def get_host_key() -> str:
-    """This machine, this boot and this process namespace: only inside all three does a pid mean anything."""
+    """Returns a key for this machine, this boot and this process namespace: a pid is meaningful only inside all
+    three."""
     boot = _read("/proc/sys/kernel/random/boot_id") or "boot"
     try:
         namespace = os.readlink("/proc/self/ns/pid")
@@ -16,13 +18,13 @@ def get_host_key() -> str:
 
 
 def started_at(pid: int) -> int:
-    """When a process began, in clock ticks since boot; 0 where the machine does not tell."""
+    """Returns when a process started, in clock ticks since boot; 0 where the system does not report it."""
     stat = _read(f"/proc/{pid}/stat")
     return int(stat.rpartition(")")[2].split()[19]) if stat else 0
 
 
 def is_alive(pid: int, began: int) -> bool:
-    """Whether this very process runs: a reused pid has another beginning, a zombie no longer works."""
+    """Returns whether this exact process runs: a reused pid has another start time, and a zombie no longer works."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -36,18 +38,18 @@ def is_alive(pid: int, began: int) -> bool:
 
 
 def get_process_key() -> str:
-    """Names this very process: its pid, when it began, and where the pid means anything."""
+    """Returns a key for this exact process: its pid, its start time, and the host key for which the pid is valid."""
     pid = os.getpid()
     return f"{pid} {started_at(pid)} {get_host_key()}"
 
 
 def is_local_process(process: str) -> bool:
-    """Whether a name made by `get_process_key` can be looked up here."""
+    """Returns whether a key from `get_process_key` can be checked on this machine."""
     return process.split(" ", 2)[2] == get_host_key()
 
 
 def has_exited(process: str) -> bool:
-    """Whether the process of such a name is known to have ended; of another host's nothing is known."""
+    """Returns whether the process of such a key is known to have ended; for another host's process this is unknown."""
     pid, began, _ = process.split(" ", 2)
     return is_local_process(process) and not is_alive(int(pid), int(began))
 

@@ -1,33 +1,34 @@
--- Runs, workers and their tallies. Owner of runs, run_outcomes, run_drops, workers.
+-- Runs, workers and their counters. Owner of runs, run_outcomes, run_drops, workers.
 
 -- name: start_run
--- One order to crawl. The process that starts it keeps it: the run is lost when that process is gone.
+-- Creates a run. The process that starts it owns it: the run is lost when that process is gone.
 INSERT INTO runs (spec, max_pages, max_pages_per_domain, max_depth, created_by, kept_by, kept_at)
 VALUES ($1::jsonb, $2, $3, $4, $5, $6, now()) RETURNING id;
 
 -- name: open_run
--- A long list of seeds is planted, and the run begins; until here it was stopped, so that a kill leaves it so.
+-- Starts a run after a long list of seeds was added; until then it is stopped, so that a kill leaves it stopped.
 UPDATE runs SET status = 'running', ended_at = NULL, started_at = now(), kept_at = now(), spec = $2::jsonb WHERE id = $1;
 
 -- name: find_run
--- The order behind a run.
+-- The config of a run.
 SELECT id, status::text AS status, spec::text AS spec, started_at FROM runs WHERE id = $1;
 
 -- name: end_run
--- A run is over. An end that was recorded before stays, unless the process that keeps the run ($3) reports another: it was taken for lost.
+-- Ends a run. An end recorded before stays, unless the process that owns the run ($3) reports another one: the run had
+-- been taken for lost.
 UPDATE runs SET status = $2::text::run_status, ended_at = now() WHERE id = $1 AND (ended_at IS NULL OR kept_by = $3);
 
 -- name: acquire_pages
--- Take at most so many pages from a run's limit; answers how many were granted. Only for runs that have one.
+-- Reserves up to $2 pages of a run's limit; returns how many were granted. Only for runs that have a limit.
 WITH run AS (SELECT id, GREATEST(0, LEAST($2, max_pages - pages_claimed)) AS granted FROM runs WHERE id = $1 FOR NO KEY UPDATE)
 UPDATE runs SET pages_claimed = pages_claimed + run.granted FROM run WHERE runs.id = run.id RETURNING run.granted;
 
 -- name: return_pages
--- What was reserved and not used. Only runs with a limit count.
+-- Returns reserved pages that were not used. Applies only to runs with a limit.
 UPDATE runs SET pages_claimed = pages_claimed - $2 WHERE id = $1 AND max_pages IS NOT NULL;
 
 -- name: count_outcomes
--- How visits ended, in the transaction that closes them. Keys in order, so that workers do not deadlock.
+-- Counts outcomes of visits, in the transaction that closes them. Keys are sorted, so that workers do not deadlock.
 INSERT INTO run_outcomes (run_id, outcome, reason, pages, bytes, time_ms)
 SELECT $1, n.outcome::task_outcome, n.reason, n.pages, n.bytes, n.time_ms
 FROM unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[]) AS n (outcome, reason, pages, bytes, time_ms)
@@ -36,53 +37,55 @@ ON CONFLICT (run_id, outcome, reason) DO UPDATE
 SET pages = run_outcomes.pages + EXCLUDED.pages, bytes = run_outcomes.bytes + EXCLUDED.bytes, time_ms = run_outcomes.time_ms + EXCLUDED.time_ms;
 
 -- name: count_drops
--- Links seen and left out, by reason.
+-- Counts links that were seen and dropped, by reason.
 INSERT INTO run_drops (run_id, reason, links)
 SELECT $1, n.reason, n.links FROM unnest($2::text[], $3::bigint[]) AS n (reason, links) ORDER BY n.reason
 ON CONFLICT (run_id, reason) DO UPDATE SET links = run_drops.links + EXCLUDED.links;
 
 -- name: count_links
--- Links seen and pages learned by a run.
+-- Counts links seen and pages enqueued by a run.
 UPDATE runs SET links_seen = links_seen + $2, pages_learned = pages_learned + $3 WHERE id = $1;
 
 -- name: add_worker
--- A worker process begins.
+-- Registers a worker process.
 INSERT INTO workers (run_id, host, pid, pid_started, labels) VALUES ($1, $2, $3, $4, $5::text[]) RETURNING id;
 
 -- name: drain_workers
--- One running worker, or all of a machine, are to take nothing new and to end. Who was told before keeps the first moment.
+-- Asks one running worker, or all of a machine, to take nothing new and to stop. A worker asked before keeps the first
+-- time.
 UPDATE workers SET drain_asked_at = COALESCE(drain_asked_at, now())
 WHERE status = 'running' AND (id = $1::bigint OR split_part(host, '/', 1) = $2::text)
 RETURNING id, run_id, split_part(host, '/', 1) AS host, pid, drain_asked_at;
 
 -- name: worker_status
--- Whether a worker runs, stopped or died.
+-- Whether a worker is running, stopped or dead.
 SELECT status::text FROM workers WHERE id = $1;
 
 -- name: is_draining
--- Whether somebody wants this worker to end.
+-- Whether this worker has been asked to stop.
 SELECT drain_asked_at IS NOT NULL FROM workers WHERE id = $1;
 
 -- name: are_all_draining
--- Whether every worker of a run that ended in peace was sent away. The first that ended by itself had found nothing left to do.
+-- Whether every worker of a run that stopped cleanly was asked to. The first that stopped by itself had found nothing
+-- left to do.
 SELECT bool_and(drain_asked_at IS NOT NULL) FROM workers WHERE run_id = $1 AND status = 'stopped';
 
 -- name: beat
--- A worker lives, and is paused for a reason of its own or not. Answers nothing when it was declared dead.
+-- Records a heartbeat, and the worker's own pause if there is one. Returns no row when the worker was declared dead.
 UPDATE workers SET heartbeat_at = now(), pause_reason = $2, pause_detail = $3, paused_since = now() - make_interval(secs => $4)
 WHERE id = $1 AND status = 'running' RETURNING id;
 
 -- name: end_worker
--- A worker left in peace.
+-- Records that a worker stopped cleanly.
 UPDATE workers SET status = 'stopped', ended_at = now() WHERE id = $1 AND status = 'running';
 
 -- name: find_running_workers
--- Workers of this machine that say they run.
+-- Workers of this machine that are registered as running.
 SELECT id, pid, pid_started FROM workers WHERE status = 'running' AND host = $1;
 
 -- name: has_stale_workers
--- Whether a running worker sent no heartbeat within $1 seconds and still holds a lease, or is of another machine than $3 and has been silent
--- for $2 seconds. Asked every second by each worker; the index of running workers answers it.
+-- Whether a running worker sent no heartbeat within $1 seconds and still holds a lease, or is of another machine than
+-- $3 and has sent none for $2 seconds. Each worker runs it every second; it uses the index of running workers.
 SELECT EXISTS (
     SELECT FROM workers w
     WHERE w.status = 'running' AND w.heartbeat_at < now() - make_interval(secs => LEAST($1::float8, $2::float8))
@@ -90,7 +93,8 @@ SELECT EXISTS (
            OR (w.host <> $3 AND w.heartbeat_at < now() - make_interval(secs => $2))));
 
 -- name: mark_stale_dead
--- Workers of other machines that sent no heartbeat within $1 seconds are dead. Those of this machine are judged by their process.
+-- Declares workers of other machines dead that sent no heartbeat within $1 seconds. Those of this machine are checked
+-- by their process.
 UPDATE workers SET status = 'dead', ended_at = now() WHERE id = ANY (ARRAY(
     SELECT w.id FROM workers w
     WHERE w.status = 'running' AND w.heartbeat_at < now() - make_interval(secs => $1) AND w.host <> $2
@@ -98,34 +102,34 @@ UPDATE workers SET status = 'dead', ended_at = now() WHERE id = ANY (ARRAY(
 RETURNING id;
 
 -- name: mark_workers_dead
--- Workers found dead.
+-- Marks workers as dead.
 UPDATE workers SET status = 'dead', ended_at = now() WHERE id = ANY ($1::bigint[]) AND status = 'running';
 
 -- name: mark_all_dead
--- Whoever is on record as running is not: this database is a copy, and they work on the original. Their last word here is their end: nobody has to be
--- alarmed that they have been silent since.
+-- Marks all registered workers as dead: this database is a copy, and they work on the original. They ended with their
+-- last heartbeat here, so that no alert reports them as silent since.
 UPDATE workers SET status = 'dead', ended_at = heartbeat_at WHERE status = 'running';
 
 -- name: ensure_continuous_run
--- The one run that never ends goes on, whoever ended it; answers its number, or nothing where there is none yet.
+-- Resumes the continuous run, whatever ended it; returns its id, or no row where there is none yet.
 UPDATE runs SET status = 'running', ended_at = NULL
 WHERE id = (SELECT min(id) FROM runs WHERE keeper = 'standing')
 RETURNING id;
 
 -- name: start_standing_run
--- The one run that never ends. Whoever comes second waits for the lock, and then finds it.
+-- Creates the continuous run. A second process waits for the lock, and then finds it.
 INSERT INTO runs (spec, max_depth, created_by, keeper) VALUES ($1::jsonb, $2, $3, 'standing') RETURNING id;
 
 -- name: lock_standing_run
--- Between two who look for it, or make it, at once.
+-- Serialises processes that look for the continuous run, or create it, at the same time.
 SELECT pg_advisory_xact_lock(hashtext('forager standing run'));
 
 -- name: assign_run
--- A run that was ordered through the API is looked after by a foreman, not by who ordered it.
+-- Assigns a run that was created through the API to a supervisor, instead of the process that created it.
 UPDATE runs SET keeper = 'foreman', kept_by = NULL, kept_at = NULL WHERE id = $1;
 
 -- name: take_orders
--- Ordered runs that nobody looks after, or whose foreman has been silent; they are ours now.
+-- Claims assigned runs that have no supervisor, or whose supervisor stopped renewing them.
 WITH free AS (
     SELECT id FROM runs WHERE keeper = 'foreman' AND status = 'running' AND (kept_at IS NULL OR kept_at < now() - make_interval(secs => $2))
     ORDER BY id LIMIT $3
@@ -135,35 +139,36 @@ UPDATE runs r SET kept_by = $1, kept_at = now() FROM free WHERE r.id = free.id
 RETURNING r.id;
 
 -- name: list_owned_runs
--- Who says that it looks after which run.
+-- Which supervisor owns which run.
 SELECT id, kept_by FROM runs WHERE keeper = 'foreman' AND status = 'running' AND kept_by IS NOT NULL;
 
 -- name: free_orders
--- Their foreman is gone: whoever comes first looks after them.
+-- Releases runs whose supervisor is gone: the next supervisor claims them.
 UPDATE runs SET kept_by = NULL, kept_at = NULL WHERE id = ANY ($1::bigint[]) AND kept_by = ANY ($2::text[]);
 
 -- name: keep_orders
--- We still look after these; answers those that somebody wants to end.
+-- Renews the ownership of these runs; returns for each whether it has been asked to stop.
 UPDATE runs SET kept_at = now() WHERE id = ANY ($2::bigint[]) AND kept_by = $1
 RETURNING id, stop_asked_at IS NOT NULL AS is_stopping;
 
 -- name: request_stop
--- Somebody wants this run to end; its foreman hears of it. Of a run without one nobody would.
+-- Asks a run to stop; its supervisor polls for it. A run without a supervisor would never receive it.
 UPDATE runs SET stop_asked_at = COALESCE(stop_asked_at, now())
 WHERE id = $1 AND status = 'running' AND keeper = 'foreman' RETURNING id;
 
 -- name: keep_run
--- The process that started a run still works on it.
+-- Records that the process that started a run still works on it.
 UPDATE runs SET kept_at = now() WHERE id = $1 AND kept_by = $2;
 
 -- name: find_kept_runs
--- Runs of `forager crawl` that are on record as running: the process that keeps each, and the seconds since it last said so. Runs of
--- versions that did not record the process have none, and are as old as they are.
+-- Runs of `forager crawl` that are registered as running: the process that owns each, and the seconds since it last
+-- renewed it. Runs of versions that did not record the process have none, and count from their start.
 SELECT id, kept_by, EXTRACT(EPOCH FROM now() - COALESCE(kept_at, started_at))::float8 AS silent_s
 FROM runs WHERE status = 'running' AND keeper = 'process';
 
 -- name: end_lost_runs
--- These runs were killed: no process keeps them. One that still has a worker goes on. Each ended with its last sign of life.
+-- Ends runs that were killed: no process owns them. A run that still has a worker continues. Each ended with its last
+-- heartbeat.
 UPDATE runs r
 SET status = 'stopped',
     ended_at = GREATEST(r.started_at, r.kept_at, (SELECT max(w.heartbeat_at) FROM workers w WHERE w.run_id = r.id))
@@ -171,7 +176,8 @@ WHERE r.id = ANY ($1::bigint[]) AND r.status = 'running'
   AND NOT EXISTS (SELECT FROM workers w WHERE w.run_id = r.id AND w.status = 'running');
 
 -- name: read_holders
--- Domains of a run that workers of other runs still hold: they hand them over within a second or two, or lose them when their lease ends.
+-- Domains of a run that workers of other runs still hold: they release them within a second or two, or lose them when
+-- their lease expires.
 SELECT d.name AS domain, d.claimed_by AS worker, w.pid, split_part(w.host, '/', 1) AS host, w.run_id AS run,
        COALESCE(h.keeper = 'standing', false) AS is_standing, d.claim_expires_at AS until
 FROM domains d JOIN workers w ON w.id = d.claimed_by LEFT JOIN runs h ON h.id = w.run_id
@@ -192,19 +198,20 @@ LEFT JOIN LATERAL (
 WHERE r.id = $1;
 
 -- name: read_outcomes
--- A run's tally.
+-- A run's outcomes.
 SELECT outcome::text AS outcome, reason, pages, bytes, time_ms FROM run_outcomes WHERE run_id = $1 ORDER BY pages DESC;
 
 -- name: read_drops
--- Links a run left out.
+-- Links a run dropped.
 SELECT reason, links FROM run_drops WHERE run_id = $1 ORDER BY links DESC;
 
 -- name: read_domain_states
--- How many of a run's domains are in which state, and what is left in their frontiers.
+-- Number of a run's domains by state, and the size of their frontiers.
 SELECT status::text AS status, count(*) AS domains, sum(frontier_size)::bigint AS frontier FROM domains WHERE run_id = $1 GROUP BY status;
 
 -- name: count_due_revisits
--- Of a refresh: visits that are due and not yet made. Counted up to a limit, because a display asks twice a second.
+-- For a refresh: visits that are due and not yet made. Counted up to a limit, because a display reads it twice a
+-- second.
 SELECT count(*)::bigint FROM (
     SELECT FROM domains d JOIN crawl_tasks t ON t.domain_id = d.id JOIN pages p ON p.id = t.page_id
     WHERE d.run_id = $1 AND t.outcome IS NULL AND t.status <> 'paused' AND t.scheduled_for <= now() AND p.status = 'fetched'
@@ -212,7 +219,7 @@ SELECT count(*)::bigint FROM (
     LIMIT 20000) due;
 
 -- name: list_active_domains
--- The domains of a run with most to show.
+-- The domains of a run with the most activity.
 SELECT name, status::text AS status, pages_crawled, total_error_count, frontier_size, claimed_by IS NOT NULL AS is_leased,
        CASE WHEN claimed_by IS NOT NULL
             THEN CASE WHEN next_allowed_at > now() + interval '1 second' THEN block_reason || to_char(next_allowed_at AT TIME ZONE 'UTC', '", until "HH24:MI:SS" UTC"') END
@@ -231,7 +238,7 @@ SELECT name, status::text AS status, pages_crawled, total_error_count, frontier_
 FROM domains WHERE run_id = $1 AND (status IN ('blocked', 'unreachable') OR next_crawl_after > now()) ORDER BY frontier_size DESC, name LIMIT $2;
 
 -- name: read_last_visit
--- A visit that ended a moment ago, for a display; looks at the newest tasks only, however long the history is.
+-- A visit that ended recently, for a display; reads the newest tasks only, however long the history is.
 SELECT p.url, t.status_code, t.response_time_ms
 FROM (SELECT * FROM crawl_tasks ORDER BY id DESC LIMIT 5000) t JOIN pages p ON p.id = t.page_id
 WHERE t.outcome IS NOT NULL AND t.run_id = $1
@@ -260,11 +267,11 @@ SELECT reason, count(*) AS pages, min(due_at) AS due_at FROM (
 GROUP BY reason;
 
 -- name: read_clock
--- The clock that decides leases.
+-- The database clock, which decides leases.
 SELECT clock_timestamp();
 
 -- name: move_days
--- The days of domains that became one, summed up.
+-- Adds up the daily statistics of domains that were merged.
 INSERT INTO domain_days AS kept (domain_id, day, visits, ok, changed, errors, bytes, time_ms)
 SELECT $1, day, sum(visits), sum(ok), sum(changed), sum(errors), sum(bytes), sum(time_ms)
 FROM domain_days WHERE domain_id = ANY ($2::bigint[]) GROUP BY day

@@ -1,4 +1,4 @@
-"""Numbers, as answers show them."""
+"""Response schemas of metrics."""
 
 from datetime import datetime
 

@@ -1,8 +1,9 @@
-"""Digests of rows that never change: closed tasks, prices, moves of domains, requests for robots.txt, the audit log.
+"""Digests ("seals") of rows that never change: closed tasks, prices, moves of domains, requests for robots.txt, the
+audit log.
 
-A crawl pays nothing for them: a job reads what was written since the last time and writes one row per table. Rows that
-leave in an audited way leave their seals by a trigger; whatever else is altered or deleted, `forager check --deep`
-finds by computing the digests again.
+They cost a crawl nothing: a job reads what was written since the last time and writes one row per table. A trigger
+subtracts rows that are deleted in an audited way from their seals; any other change or deletion is found by `forager
+check --deep`, which computes the digests again.
 """
 
 import asyncio
@@ -18,12 +19,12 @@ SQL = statements.load("forager.stats", "seals.sql")
 TABLES = ("crawl_tasks", "product_prices", "domain_history", "robots_requests", "audit_log")
 POLL_S = 0.05
 MOST_AT_ONCE = 50_000
-"""So many rows of a table are sealed in one transaction: who deletes in an audited way waits for it."""
+"""Maximum number of rows of a table sealed in one transaction: an audited deletion waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A stretch of a table whose rows are not what they were."""
+    """A range of a table whose rows differ from what was sealed."""
 
     seal_id: int
     after: int
@@ -33,8 +34,8 @@ class Broken:
 
 
 async def write_digests(conn: Connection, *, most: int = MOST_AT_ONCE) -> int:
-    """Seals what was marked the last time and is settled, at most so many rows of each table, then marks how far the
-    tables reach now. Returns the number of rows that were sealed."""
+    """Seals what was marked the last time and is settled, at most `most` rows of each table, then marks the current
+    end of the tables. Returns the number of rows that were sealed."""
     async with conn.transaction():
         if not await conn.fetchval(SQL["lock_seals"]):
             return 0
@@ -56,7 +57,7 @@ async def write_digests(conn: Connection, *, most: int = MOST_AT_ONCE) -> int:
 
 
 async def write_digests_within(conn: Connection, *, within_s: float, most: int = MOST_AT_ONCE) -> int:
-    """Seals stretch by stretch, each in a transaction of its own, as long as one was full and there is time."""
+    """Seals range by range, each in its own transaction, as long as the last one was full and there is time."""
     give_up_at = clock.monotonic() + within_s
     total = portion = await write_digests(conn, most=most)
     while portion >= most and clock.monotonic() < give_up_at:
@@ -66,7 +67,7 @@ async def write_digests_within(conn: Connection, *, within_s: float, most: int =
 
 
 async def write_all_digests(conn: Connection, *, patience_s: float) -> int:
-    """Seals all that is there, as soon as the transactions that run now have ended; gives up after a while."""
+    """Seals all existing rows, as soon as the transactions that run now have ended; gives up after `patience_s`."""
     give_up_at = clock.monotonic() + patience_s
     total = await write_digests(conn)
     while True:
@@ -77,7 +78,7 @@ async def write_all_digests(conn: Connection, *, patience_s: float) -> int:
 
 
 async def find_broken(conn: Connection, what: str) -> list[Broken]:
-    """Stretches of a table that are not what they were when they were sealed."""
+    """Returns ranges of a table that differ from what was sealed."""
     return [Broken(*row) for row in await conn.fetch(SQL["broken_seals"], what)]
 
 
@@ -87,12 +88,13 @@ async def find_broken_chain(conn: Connection) -> Sequence[Any]:
 
 
 async def count(conn: Connection) -> dict[str, tuple[int, int]]:
-    """Table → how many seals it has, and how many rows they hold."""
+    """Returns the number of seals and of sealed rows by table."""
     return {row["what"]: (row["seals"], row["row_count"]) for row in await conn.fetch(SQL["count_seals"])}
 
 
 def _is_done(row: Row) -> bool:
-    """Whether its mark may be replaced: one that is not settled yet would never be, if it moved on each time."""
+    """Returns whether the mark of a table may be replaced: an unsettled mark would never settle if it moved each
+    time."""
     return row["position"] is None or bool(row["is_settled"])
 
 

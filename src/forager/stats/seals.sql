@@ -1,12 +1,14 @@
 -- Digests of rows that never change. Owner of seals and seal_marks.
 
 -- name: lock_seals
--- One sealer at a time, without waiting for another, nor for who deletes in an audited way: triggers hold the same lock, shared.
+-- Allows one sealer at a time, without waiting for another one, nor for audited deletions: triggers hold the same lock,
+-- shared.
 SELECT pg_try_advisory_xact_lock(x'466F7261677A'::bigint);
 
 -- name: read_marks
--- Of each table how far it is sealed, how far it may be sealed now, and where it reached when it was last looked at. May be: every transaction
--- that began before that look has ended. What has been running for ten minutes, such as an export, writes none of these rows.
+-- For each table: how far it is sealed, its end when it was last marked, and whether it may be sealed up to there:
+-- every transaction that began before the mark has ended. A transaction that has been running for ten minutes, such as
+-- an export, writes none of these rows.
 SELECT w.what, COALESCE((SELECT max(s.until) FROM seals s WHERE s.what = w.what), 0) AS sealed_until, m.position,
        m.seen_at < (SELECT LEAST(now(), min(a.xact_start)) FROM pg_stat_activity a
                     WHERE a.datname = current_database() AND a.backend_type = 'client backend' AND a.pid <> pg_backend_pid()
@@ -15,7 +17,7 @@ FROM unnest(ARRAY['crawl_tasks', 'product_prices', 'domain_history', 'robots_req
 LEFT JOIN seal_marks m ON m.what = w.what;
 
 -- name: write_marks
--- How far each table reaches now.
+-- Marks the current end of each table.
 INSERT INTO seal_marks (what, position, seen_at)
 SELECT m.what, m.position, clock_timestamp()
 FROM (VALUES ('crawl_tasks', (EXTRACT(EPOCH FROM now()) * 1000000)::bigint), ('product_prices', (SELECT max(id) FROM product_prices)),
@@ -25,7 +27,7 @@ WHERE m.position IS NOT NULL AND m.what = ANY ($1::text[])
 ON CONFLICT (what) DO UPDATE SET position = EXCLUDED.position, seen_at = EXCLUDED.seen_at;
 
 -- name: end_of_stretch
--- The position of the row that is so many rows behind a position of a table, up to another; none: fewer are left.
+-- The position of the $4th row after a position of a table, up to another; no row: fewer are left.
 SELECT x.position FROM (
     (SELECT sealed_position(t) AS position FROM crawl_tasks t
      WHERE $1::text = 'crawl_tasks' AND t.outcome IS NOT NULL AND t.completed_at > 'epoch'::timestamptz + ($2::bigint - 1) * interval '1 microsecond'
@@ -37,7 +39,7 @@ SELECT x.position FROM (
 ) x;
 
 -- name: write_digests
--- The rows of a table behind a position and up to another are sealed; nothing is written where there are none.
+-- Seals the rows of a table after a position and up to another; writes nothing where there are none.
 INSERT INTO seals (what, after, until, row_count, digest, chain)
 SELECT $1::text, $2::bigint, $3::bigint, c.row_count, c.digest,
        sha256(convert_to(concat_ws(' ', (SELECT encode(p.chain, 'hex') FROM seals p WHERE p.what = $1 ORDER BY p.until DESC LIMIT 1),
@@ -46,7 +48,7 @@ FROM count_sealed($1::text, ARRAY[$2::bigint, $3::bigint]) c
 RETURNING row_count;
 
 -- name: broken_seals
--- Seals of a table whose rows are not what they were: how many there should be and are, and between which positions.
+-- Seals of a table whose rows differ: the expected and actual number of rows, and the positions.
 WITH made AS MATERIALIZED (
     SELECT s.id, s.after, s.until, s.row_count - s.left_rows AS row_count, s.digest - s.left_digest AS digest,
            row_number() OVER (ORDER BY s.until)::int AS stretch
@@ -62,12 +64,12 @@ WHERE (m.row_count, m.digest) IS DISTINCT FROM (COALESCE(f.row_count, 0), COALES
 ORDER BY m.until;
 
 -- name: broken_chain
--- Seals whose chain does not follow from the one before: one was altered, taken away or put in.
+-- Seals whose chain does not follow from the one before: one was altered, removed or inserted.
 SELECT s.id, s.what
 FROM (SELECT e.*, lag(encode(e.chain, 'hex')) OVER w AS before, lag(e.until) OVER w AS until_before FROM seals e WINDOW w AS (PARTITION BY e.what ORDER BY e.until)) s
 WHERE s.chain <> sha256(convert_to(concat_ws(' ', s.before, s.what, s.after, s.until, s.row_count, s.digest), 'UTF8')) OR s.after < s.until_before
 ORDER BY s.id;
 
 -- name: count_seals
--- How many seals each table has, and how many rows they hold.
+-- Number of seals and of sealed rows by table.
 SELECT what, count(*) AS seals, sum(row_count - left_rows)::bigint AS row_count FROM seals GROUP BY what;

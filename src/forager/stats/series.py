@@ -1,4 +1,4 @@
-"""One short function per statement of `series.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `series.sql`. Opens no transactions: the caller does."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -40,10 +40,10 @@ class JobTimes:
     name: str
     every_s: float
     age_s: float | None
-    """None: never done."""
+    """None: it never ran."""
     has_failed: bool
     late_s: float
-    """Below zero: not due yet."""
+    """Negative: not due yet."""
 
 
 async def add(conn: Connection, worker: int, tally: CounterMap) -> None:
@@ -53,7 +53,7 @@ async def add(conn: Connection, worker: int, tally: CounterMap) -> None:
 
 
 async def fold(conn: Connection, *, older_s: float) -> int:
-    """How many rows of workers were folded into everybody's."""
+    """Folds the rows of workers into the common series; returns how many rows were folded."""
     folded: int = await conn.fetchval(SQL["fold_parts"], older_s)
     return folded
 
@@ -65,7 +65,7 @@ async def add_samples(conn: Connection, numbers: Iterable[Number]) -> None:
 
 
 async def old_days(conn: Connection, *, after_days: int) -> list[date]:
-    """Those whose minutes `roll_up` takes in."""
+    """Returns the days whose minutes `roll_up` would add up."""
     return [row["day"] for row in await conn.fetch(SQL["old_days"], after_days)]
 
 
@@ -74,12 +74,12 @@ async def list_minute_rows(conn: Connection, day: date) -> list[dict[str, Any]]:
 
 
 async def list_rolled_days(conn: Connection) -> list[date]:
-    """Those that `roll_up` made of minutes."""
+    """Returns the days that `roll_up` created from minutes."""
     return [row["day"] for row in await conn.fetch(SQL["list_rolled_days"])]
 
 
 async def roll_up(conn: Connection, *, after_days: int) -> int:
-    """How many minutes became part of days."""
+    """Rolls old minutes up into days; returns how many minutes were added up."""
     rolled: int = await conn.fetchval(SQL["roll_up_days"], after_days)
     return rolled
 
@@ -89,7 +89,7 @@ async def read_totals(conn: Connection) -> list[Number]:
 
 
 async def read_recent(conn: Connection, metrics: Sequence[str], *, since_s: float) -> tuple[list[Number], float]:
-    """What was counted, and in how many seconds: whole minutes, so a little more than was asked for."""
+    """Returns what was counted, and in how many seconds: whole minutes, so slightly more than requested."""
     rows = await conn.fetch(SQL["read_recent"], list(metrics), since_s)
     return [Number(row["metric"], row["label"], row["amount"]) for row in rows], rows[0]["seconds"] if rows else since_s
 

@@ -1,15 +1,15 @@
--- Numbers by the minute. Owner of series_parts, series, series_days, series_totals.
+-- Time series by the minute. Owner of series_parts, series, series_days, series_totals.
 
 -- name: add_parts
--- What a worker did, added to its own rows of this minute, in the transaction that records it.
+-- Adds a worker's counters to its own rows of this minute, in the transaction that records the work.
 INSERT INTO series_parts AS p (minute, worker_id, metric, label, amount)
 SELECT date_trunc('minute', now()), $1, n.metric, n.label, n.amount
 FROM unnest($2::text[], $3::text[], $4::float8[]) AS n (metric, label, amount)
 ON CONFLICT (minute, worker_id, metric, label) DO UPDATE SET amount = p.amount + EXCLUDED.amount;
 
 -- name: fold_parts
--- Minutes that are over leave the rows of workers and are added to everybody's, and to the totals: all of it or nothing, so that a kill
--- or a second fold changes no sum. A part that comes late is folded the next time. Answers how many rows it took in.
+-- Moves completed minutes from the rows of workers to the common series and the totals: all or nothing, so that a kill
+-- or a second fold changes no sum. A late part is folded the next time. Returns how many rows were folded.
 WITH gone AS (
     DELETE FROM series_parts WHERE minute < date_trunc('minute', now()) - make_interval(secs => $1) RETURNING minute, metric, label, amount
 ), folded AS (
@@ -24,7 +24,7 @@ WITH gone AS (
 SELECT count(*)::int FROM gone;
 
 -- name: add_samples
--- How things stand, as one more sample of this minute.
+-- Adds the current state as one more sample of this minute.
 INSERT INTO series AS s (minute, metric, label, amount, samples, most)
 SELECT date_trunc('minute', now()), n.metric, n.label, n.amount, 1, n.amount
 FROM unnest($1::text[], $2::text[], $3::float8[]) AS n (metric, label, amount) ORDER BY n.metric, n.label
@@ -32,7 +32,7 @@ ON CONFLICT (metric, minute, label) DO UPDATE
 SET amount = s.amount + EXCLUDED.amount, samples = s.samples + 1, most = GREATEST(s.most, EXCLUDED.most);
 
 -- name: old_days
--- Days (UTC) that ended so many days ago and still have minutes.
+-- Days (UTC) that ended the given number of days ago or earlier and still have minutes.
 SELECT DISTINCT (minute AT TIME ZONE 'UTC')::date AS day FROM series
 WHERE minute < (date_trunc('day', now() AT TIME ZONE 'UTC') - make_interval(days => $1)) AT TIME ZONE 'UTC'
 ORDER BY day;
@@ -44,8 +44,8 @@ WHERE minute >= $1::date::timestamp AT TIME ZONE 'UTC' AND minute < ($1::date + 
 ORDER BY series.minute, metric, label;
 
 -- name: roll_up_days
--- Minutes of days (UTC) that ended so many days ago become days. They leave in the statement that adds them up, so that a kill or a second
--- time changes no sum. Answers how many minutes it took in.
+-- Rolls minutes of days (UTC) that ended the given number of days ago up into days. The statement that adds them up
+-- also deletes them, so that a kill or a second run changes no sum. Returns how many minutes were added up.
 WITH gone AS (
     DELETE FROM series WHERE minute < (date_trunc('day', now() AT TIME ZONE 'UTC') - make_interval(days => $1)) AT TIME ZONE 'UTC'
     RETURNING (minute AT TIME ZONE 'UTC')::date AS day, metric, label, amount, samples, most
@@ -58,17 +58,17 @@ WITH gone AS (
 SELECT count(*)::int FROM gone;
 
 -- name: list_rolled_days
--- Days that minutes became.
+-- Days that were created from minutes.
 SELECT DISTINCT day FROM series_days ORDER BY day;
 
 -- name: read_totals
--- What was counted since ever.
+-- Totals since the beginning.
 SELECT metric, label, sum(amount)::float8 AS amount
 FROM (SELECT metric, label, amount FROM series_totals UNION ALL SELECT metric, label, amount FROM series_parts) t
 GROUP BY metric, label ORDER BY metric, label;
 
 -- name: read_recent
--- What was counted since so many seconds ago, whole minutes, and for how many seconds that is.
+-- What was counted in the last given seconds, in whole minutes, and how many seconds that covers.
 SELECT metric, label, sum(amount)::float8 AS amount,
        EXTRACT(EPOCH FROM now() - date_trunc('minute', now() - make_interval(secs => $2)))::float8 AS seconds
 FROM (SELECT metric, label, amount, minute, samples FROM series
@@ -77,7 +77,8 @@ WHERE s.metric = ANY ($1::text[]) AND s.samples = 0 AND s.minute >= date_trunc('
 GROUP BY metric, label ORDER BY metric, label;
 
 -- name: read_series
--- Some metrics over time, in steps of so many seconds counted from midnight (UTC): what was counted, or the mean and the highest of samples.
+-- Metrics over time, in steps of the given seconds counted from midnight (UTC): the sum of counters, or the mean and
+-- the maximum of samples.
 SELECT date_bin(make_interval(secs => $4), s.minute, timestamptz '2000-01-01 00:00:00+00') AS at, s.metric, s.label,
        sum(s.amount)::float8 AS amount, sum(s.samples)::int AS samples, max(s.most)::float8 AS most
 FROM (SELECT minute, metric, label, amount, samples, most FROM series WHERE metric = ANY ($1::text[]) AND minute >= $2 AND minute < $3
@@ -89,7 +90,7 @@ FROM (SELECT minute, metric, label, amount, samples, most FROM series WHERE metr
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
 
 -- name: read_state
--- How things stand now, each as metric, label and number: what the job samples and what a scrape shows.
+-- The current state as metric, label and number: what the job samples and what a scrape returns.
 WITH d AS (
     SELECT count(*) AS domains, COALESCE(sum(frontier_size), 0) AS frontier, status::text AS status, breaker_state, claimed_by IS NOT NULL AS is_held,
            count(*) FILTER (WHERE claimed_by IS NULL AND is_due AND is_active AND status IN ('pending', 'active')) AS waiting,
@@ -135,12 +136,12 @@ UNION ALL SELECT 'alerts_unacknowledged', a.severity, count(*)::float8
 ORDER BY 1, 2;
 
 -- name: list_job_times
--- Seconds since each job was last done without an error, as far as its row knows; and whether the last time failed.
+-- Seconds since each job last ran without an error, as far as its row shows; and whether the last run failed.
 SELECT name, every_s, EXTRACT(EPOCH FROM now() - ended_at)::float8 AS age_s, error IS NOT NULL AS has_failed,
        EXTRACT(EPOCH FROM now() - next_at)::float8 AS late_s
 FROM jobs ORDER BY name;
 
 -- name: list_top_domains
--- Of the domains that are crawled right now, those with most pages; never more than so many, whatever the web is like.
+-- Of the domains that are being crawled, those with the most pages; limited to a fixed number, however many there are.
 SELECT name, pages_crawled, total_error_count, frontier_size, COALESCE(pace_delay_s, 0)::float8 AS pace_delay_s
 FROM domains WHERE claimed_by IS NOT NULL ORDER BY pages_crawled DESC, id LIMIT $1;

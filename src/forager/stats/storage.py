@@ -1,4 +1,4 @@
-"""How large tables are, day by day. One short function per statement of `storage.sql`."""
+"""Sizes of tables by day. One short function per statement of `storage.sql`."""
 
 from forager.db import statements
 from forager.db.types import Connection

@@ -1,4 +1,4 @@
-"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `queries.sql`. Opens no transactions: the caller does."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,9 @@ from forager.stats.processes import get_process_key, has_exited, is_local_proces
 
 SQL = statements.load("forager.stats")
 UNKEPT_S = 60.0
-"""A run without a process on record is lost when it has had no worker since its first minute."""
+"""A run without a recorded process is lost when it has had no worker since its first minute."""
 SILENT_S = 300.0
-"""A process of another machine that did not say for so long that it keeps its run has lost it."""
+"""A process of another machine that has not renewed its run for this time has lost it."""
 
 
 async def start_run(conn: Connection, spec: RunSpec, *, by: str) -> int:
@@ -35,13 +35,13 @@ async def open_run(conn: Connection, run: int, spec: RunSpec) -> None:
 
 
 async def find_run(conn: Connection, run: int) -> RunSpec | None:
-    """The order of a run as it was given."""
+    """Returns the config of a run as it was given."""
     row = await conn.fetchrow(SQL["find_run"], run)
     return spec_from_json(row["spec"]) if row else None
 
 
 async def run_started_at(conn: Connection, run: int) -> datetime:
-    """When a run began, by the database's clock."""
+    """Returns when a run began, by the database's clock."""
     moment: datetime = (await fetch_one(conn, SQL["find_run"], run))["started_at"]
     return moment
 
@@ -63,7 +63,7 @@ async def keep_run(conn: Connection, run: int) -> None:
 
 
 async def ensure_continuous_run(conn: Connection, spec: RunSpec, *, by: str) -> int:
-    """The one run that never ends, made where there is none."""
+    """Returns the continuous run, creating it where there is none."""
     await conn.execute(SQL["lock_standing_run"])
     run: int | None = await conn.fetchval(SQL["ensure_continuous_run"])
     if run is None:
@@ -81,7 +81,7 @@ async def take_orders(conn: Connection, foreman: str, *, silent_s: float, limit:
 
 
 async def list_owned_runs(conn: Connection) -> list[tuple[int, str]]:
-    """Ordered runs, and who says that it looks after each."""
+    """Returns assigned runs with the supervisor that owns each."""
     return [tuple(row) for row in await conn.fetch(SQL["list_owned_runs"])]
 
 
@@ -90,7 +90,7 @@ async def free_orders(conn: Connection, orders: Sequence[tuple[int, str]]) -> No
 
 
 async def keep_orders(conn: Connection, foreman: str, runs: Sequence[int]) -> dict[int, bool]:
-    """Those of them that are still ours, and whether somebody wants them to end."""
+    """Returns the runs that this supervisor still owns, and whether each has been asked to stop."""
     rows = await conn.fetch(SQL["keep_orders"], foreman, list(runs))
     return {row["id"]: row["is_stopping"] for row in rows}
 
@@ -110,7 +110,7 @@ async def return_pages(conn: Connection, run: int, count: int) -> None:
 
 
 async def count_outcomes(conn: Connection, run: int, outcomes: Sequence[Outcome]) -> None:
-    """How these visits ended, by outcome and status code or error code."""
+    """Counts these visits by outcome and status code or error code."""
     tally: dict[tuple[str, str], list[int]] = {}
     for outcome in outcomes:
         count = tally.setdefault((outcome.kind.value, reason_of(outcome)), [0, 0, 0])
@@ -129,7 +129,7 @@ async def count_outcomes(conn: Connection, run: int, outcomes: Sequence[Outcome]
 
 
 def reason_of(outcome: Outcome) -> str:
-    """The status code where there was an answer, else the error's code."""
+    """Returns the status code where there was a response, else the error's code."""
     reason = str(outcome.status_code or (outcome.error.code if outcome.error else "unknown"))
     return IMAGE + reason if outcome.target.is_image else reason
 
@@ -151,7 +151,7 @@ async def add_worker(
 
 
 async def drain_workers(conn: Connection, *, worker: int | None = None, host: str | None = None) -> list[Any]:
-    """One running worker, or those of a machine, are to end: rows of their id, run, host and pid."""
+    """Asks one running worker, or those of a machine, to stop; returns rows with their id, run, host and pid."""
     rows: list[Row] = await conn.fetch(SQL["drain_workers"], worker, host)
     return rows
 
@@ -166,12 +166,12 @@ async def is_draining(conn: Connection, worker: int) -> bool:
 
 
 async def are_all_draining(conn: Connection, run: int) -> bool:
-    """Whether a run has no worker any more because people sent them away: it is not over."""
+    """Returns whether a run has no workers left because operators drained them: it is not over."""
     return bool(await conn.fetchval(SQL["are_all_draining"], run))
 
 
 async def heartbeat(conn: Connection, worker: int, pause: Pause | None = None) -> bool:
-    """False when this worker was declared dead."""
+    """Records a heartbeat; returns False when this worker was declared dead."""
     told = (pause.reason.value, pause.detail, clock.monotonic() - pause.since) if pause else (None, None, None)
     return await conn.fetchval(SQL["beat"], worker, *told) is not None
 
@@ -181,17 +181,18 @@ async def end_worker(conn: Connection, worker: int) -> None:
 
 
 async def find_running_workers(conn: Connection, host: str) -> list[tuple[int, int, int]]:
-    """Workers of this machine that say they run: id, pid, start of the pid."""
+    """Returns workers of this machine that are registered as running: id, pid, start time of the pid."""
     return [tuple(row) for row in await conn.fetch(SQL["find_running_workers"], host)]
 
 
 async def has_stale_workers(conn: Connection, *, silent_s: float, lost_s: float, host: str) -> bool:
-    """Whether leases of a silent worker are to be freed, or one of another machine is to be declared dead."""
+    """Returns whether leases of a worker without heartbeat are to be released, or one of another machine is to be
+    declared dead."""
     return bool(await conn.fetchval(SQL["has_stale_workers"], silent_s, lost_s, host))
 
 
 async def mark_stale_dead(conn: Connection, *, silent_s: float, host: str) -> list[int]:
-    """Declares workers of machines other than `host` dead that were silent for so long; returns their ids."""
+    """Declares workers of machines other than `host` dead that sent no heartbeat for `silent_s`; returns their ids."""
     return sorted(row["id"] for row in await conn.fetch(SQL["mark_stale_dead"], silent_s, host))
 
 
@@ -200,12 +201,13 @@ async def mark_workers_dead(conn: Connection, workers: Sequence[int]) -> None:
 
 
 async def mark_all_dead(conn: Connection) -> None:
-    """In a copy of a database, before anybody works on it."""
+    """Marks all workers as dead in a copy of a database, before any process works on it."""
     await conn.execute(SQL["mark_all_dead"])
 
 
 async def end_lost_runs(conn: Connection) -> None:
-    """Ends the runs whose process was killed. Of another machine's process only its silence is known."""
+    """Ends the runs whose process was killed. For a process of another machine only the time since its last renewal
+    is known."""
     rows = await conn.fetch(SQL["find_kept_runs"])
     lost = [row["id"] for row in rows if is_lost(row["kept_by"], row["silent_s"])]
     if lost:
@@ -213,20 +215,20 @@ async def end_lost_runs(conn: Connection) -> None:
 
 
 def is_lost(kept_by: str | None, silent_s: float) -> bool:
-    """Whether the process that keeps a run is gone."""
+    """Returns whether the process that owns a run is gone."""
     if kept_by is None:
         return silent_s > UNKEPT_S
     return has_exited(kept_by) if is_local_process(kept_by) else silent_s > SILENT_S
 
 
 async def read_clock(conn: Connection) -> datetime:
-    """The database's clock, which decides leases."""
+    """Returns the database's clock, which decides leases."""
     now: datetime = await conn.fetchval(SQL["read_clock"])
     return now
 
 
 async def read_holders(conn: Connection, run: int, *, limit: int) -> list[Holder]:
-    """Who else has domains of this run."""
+    """Returns the other workers that hold domains of this run."""
     return [Holder(*row) for row in await conn.fetch(SQL["read_holders"], run, limit)]
 
 
@@ -243,7 +245,7 @@ async def read_drops(conn: Connection, run: int) -> dict[str, int]:
 
 
 async def read_domain_states(conn: Connection, run: int) -> tuple[dict[str, int], int]:
-    """Domain status → how many; and how many pages are to be visited, again or for the first time."""
+    """Returns the number of domains by status, and the number of pages to be visited, again or for the first time."""
     rows = await conn.fetch(SQL["read_domain_states"], run)
     again: int = await conn.fetchval(SQL["count_due_revisits"], run)
     return {row["status"]: row["domains"] for row in rows}, sum(row["frontier"] for row in rows) + again
@@ -269,7 +271,7 @@ async def read_waiting(
     has_limit: bool,
     patterns: tuple[list[str] | None, list[str] | None, list[str] | None],
 ) -> list[Any]:
-    """Rows (reason, pages, due_at) of known pages the run did not visit."""
+    """Returns rows (reason, pages, due_at) of known pages the run did not visit."""
     rows: list[Row] = await conn.fetch(SQL["read_waiting"], run, max_depth, has_limit, *patterns)
     return rows
 

@@ -1,1 +1,1 @@
-"""Keep: bodies of pages, as far as a domain's content policy asks for them."""
+"""Body storage: bodies of pages, as far as a domain's content policy requires them."""

@@ -1,7 +1,7 @@
-"""The sixth verb. `pack` does the work on one body, `store` writes a batch of them, `load` gives one back.
+"""Stores bodies. `pack` prepares one body, `store` writes a batch of them, `load` returns one.
 
-All three block and run in threads. A body that cannot be stored now comes back with the error: who called holds the
-visit back until it can be.
+All three block and run in threads. A body that cannot be stored now is returned with the error: the caller holds the
+visit back until it can be stored.
 """
 
 import contextlib
@@ -32,16 +32,16 @@ from forager.storage.warc_record import REFERS_TO, Original, Record
 
 FOLDER = "bodies"
 MOST_ORIGINALS = 20_000
-"""Payloads a worker remembers, about 500 bytes each: what comes again from anywhere is a revisit."""
+"""Payloads that a worker remembers, about 500 bytes each: a repeated payload from any URL is a revisit."""
 NOT_MODIFIED = 304
 STORED, KNOWN, LOST = "stored", "known", "lost:"
 
 
 class StoreResult(NamedTuple):
-    """What became of a keepsake."""
+    """The result of storing one body."""
 
     ref: str | None
-    """What the task refers to; None where the body is lost, could not be stored, or is none."""
+    """The reference for the task; None if the body is lost, could not be stored, or does not exist."""
     name: str | None
     """The stored file."""
     kind: str
@@ -50,7 +50,7 @@ class StoreResult(NamedTuple):
     size_bytes: int
     stored_bytes: int
     error: StoreError | None = None
-    """Why it is not stored now; another try may store it."""
+    """Why it is not stored now; a retry may store it."""
 
 
 class BodyStore:
@@ -59,12 +59,12 @@ class BodyStore:
         self._desk = desk
         self._storing = threading.Lock()
         self._originals: dict[str, Original] = {}
-        """Payload digest → where it is."""
+        """Payload digest → its location."""
 
     # packing -------------------------------------------------------------------------------------------------------
 
     def pack(self, policy: str, fetched: Fetched, past: Past | None, at: datetime) -> StoredBody | None:
-        """What is to be stored of an answer; None where there is nothing."""
+        """Returns what is to be stored of a response; None if there is nothing."""
         before = past.body_ref if past else None
         is_confirmed = fetched.status_code == NOT_MODIFIED
         is_page = 200 <= fetched.status_code < 300 and bool(fetched.body)
@@ -86,7 +86,7 @@ class BodyStore:
                 return warc_record.pack(fetched, at, same, digest=digest)
 
     def _same(self, digest: str, before: str | None) -> Original | None:
-        """A record with this very body: the page's own last one, or any this worker wrote."""
+        """Returns a record with exactly this body: the page's own last one, or any that this worker wrote."""
         if found := self._originals.get(digest):
             return found
         original = self._original_of(before)
@@ -110,7 +110,8 @@ class BodyStore:
     # storing -------------------------------------------------------------------------------------------------------
 
     def store(self, stored_bodies: Sequence[StoredBody]) -> list[StoreResult]:
-        """In their order; what is stored is durable when this returns. One call at a time: a WARC file has one end."""
+        """Stores bodies in their order; they are durable when this returns. One call at a time: a WARC file has one
+        end."""
         with self._storing:
             return self._store(stored_bodies)
 
@@ -135,8 +136,9 @@ class BodyStore:
         return self._retry_confirm(stored, ref)
 
     def _retry_confirm(self, stored: StoredBody, ref: SnapshotRef) -> StoreResult:
-        """A body that is not in its place is lost; one of which nobody can tell is not. One that is there and cannot be
-        marked as used is stored again: its file may belong to another account, or the store takes no writes."""
+        """Handles a body that could not be confirmed. A missing body is lost; one whose state is unknown is not. One
+        that exists and cannot be marked as used is stored again: its file may belong to another account, or the store
+        may be read-only."""
         try:
             error = self._place.put({ref.key: self._place.get(ref.key)}).get(ref.key)
         except StoreError as found:
@@ -191,7 +193,7 @@ class BodyStore:
     # loading -------------------------------------------------------------------------------------------------------
 
     def load(self, ref: str, url: str) -> Fetched:
-        """The answer as it was read, verified to the last bit. Raises StoreError."""
+        """Returns the response as it was read, verified by its checksum. Raises StoreError."""
         found = parse(ref)
         if isinstance(found, SnapshotRef):
             return snapshot.unpack(self._place.get(found.key), found, url)
@@ -212,11 +214,11 @@ class BodyStore:
             except StoreError as error:
                 if error.reason != "missing":
                     raise
-        return warc_record.read(self._place.get(ref.key, ref.offset, ref.length))  # it was closed in between
+        return warc_record.read(self._place.get(ref.key, ref.offset, ref.length))  # the file was closed in between
 
 
 def open_location(home: Path, bucket: Bucket | None = None) -> Location:
-    """Where bodies are: in the home, and where a bucket is named, there from now on."""
+    """Builds the location of bodies: the data folder, and for new bodies the bucket, if one is configured."""
     local = LocalLocation(home / FOLDER)
     return local if bucket is None else LayeredLocation(BucketLocation(bucket), local)
 
@@ -230,8 +232,8 @@ def open_store(
     warc_bytes: int = 1 << 30,
     warc_age_s: float = 86_400.0,
 ) -> Iterator[BodyStore]:
-    """What dead workers left is put right; a bad folder, or a bucket nobody answers for, is found out at the first
-    body."""
+    """Opens the store and repairs what dead workers left; a bad folder or an unreachable bucket is detected at the
+    first body."""
     root = home / FOLDER
     with contextlib.suppress(OSError):
         if root.is_dir():
@@ -253,7 +255,7 @@ def open_store(
 
 @contextlib.contextmanager
 def _moving(folder: Path, bucket: Bucket | None) -> Iterator[None]:
-    """Archive files that are closed move to the bucket meanwhile, the last ones at the end."""
+    """Moves closed archive files to the bucket in the background, the last ones at the end."""
     if bucket is None:
         yield
         return
@@ -266,7 +268,7 @@ def _moving(folder: Path, bucket: Bucket | None) -> Iterator[None]:
 
 
 def open_readonly_store(home: Path, bucket: Bucket | None = None) -> BodyStore:
-    """For loading only: it needs no closing and puts nothing right."""
+    """Opens a store for loading only: it needs no closing and repairs nothing."""
     return BodyStore(
         open_location(home, bucket), WarcWriter(home / FOLDER / "warc", Limits(0, 0), lambda _name, _at: b"")
     )

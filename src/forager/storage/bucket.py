@@ -1,7 +1,8 @@
-"""The way to a bucket of an object store that speaks S3, and what its errors mean in our words.
+"""Connects to a bucket of an S3-compatible object store, and translates its errors.
 
-Keys come from the environment, as other tools of S3 take them, and are never asked of a machine that was not named:
-the library would else ask the address where clouds hand them out. Retries wait longer each time, with jitter.
+Credentials come from the environment, as for other S3 tools, and are never requested from a machine that was not
+configured: the library would otherwise query the metadata address of cloud providers. Retries use exponential backoff
+with jitter.
 """
 
 import os
@@ -26,9 +27,9 @@ KEYS = (
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
     "AWS_METADATA_ENDPOINT",
 )
-"""Any of these says who we are, or who knows it."""
+"""Any of these provides credentials, or a source of them."""
 REQUEST_S, UPLOAD_S, CONNECT_S = 20, 300, 5
-"""For a body, for one part of a large file, and for dialling."""
+"""Timeouts for a body, for one part of a large file, and for connecting."""
 RETRIES = 4
 RETRY: "RetryConfig" = {
     "max_retries": RETRIES,
@@ -45,7 +46,7 @@ class Bucket(NamedTuple):
     name: str
     prefix: str
     endpoint: str | None
-    """None: that of the region at Amazon."""
+    """None: Amazon's endpoint for the region."""
     region: str | None
 
     def __str__(self) -> str:
@@ -53,14 +54,14 @@ class Bucket(NamedTuple):
 
     @property
     def door(self) -> str:
-        """Whom we ask, in words."""
+        """Describes the server for messages."""
         return self.endpoint or f"Amazon S3 in {self.region or REGION}"
 
 
 def parse_bucket(
     url: str, *, endpoint: str | None = None, region: str | None = None, environ: Mapping[str, str] = os.environ
 ) -> Bucket:
-    """What is not given is taken from the environment. Raises ConfigurationError."""
+    """Reads missing values from the environment. Raises ConfigurationError."""
     found = URL.fullmatch(url.rstrip("/"))
     prefix = (found[2] or "") if found else ""
     if found is None or any(part in {"", ".", ".."} for part in prefix.split("/") if prefix):
@@ -76,7 +77,7 @@ def parse_bucket(
 
 
 def connect(bucket: Bucket, *, timeout_s: int = REQUEST_S, environ: Mapping[str, str] = os.environ) -> "S3Store":
-    """A client of it; no request is made yet. Raises ConfigurationError."""
+    """Returns a client for the bucket; sends no request yet. Raises ConfigurationError."""
     try:
         from obstore.store import S3Store
     except ImportError:
@@ -89,7 +90,7 @@ def connect(bucket: Bucket, *, timeout_s: int = REQUEST_S, environ: Mapping[str,
             " environment."
         )
     where: S3Config = {"region": bucket.region or REGION}
-    if bucket.endpoint:  # the library takes no None for "Amazon's own"
+    if bucket.endpoint:  # the library does not accept None for "Amazon's own"
         where["endpoint"] = bucket.endpoint
     return S3Store(
         bucket.name,
@@ -106,7 +107,7 @@ def connect(bucket: Bucket, *, timeout_s: int = REQUEST_S, environ: Mapping[str,
 
 
 def translate_error(error: Exception, bucket: Bucket, what: str = "") -> StoreError:
-    """One sentence: what, where, what to do. Of the answer only its code is repeated."""
+    """Returns one sentence: what failed, where, what to do. Of the response only its code is repeated."""
     text = str(error).partition("\nDebug source")[0]
     code = found[1] if (found := CODE.search(text)) else ""
     status = int(found[1]) if (found := STATUS.search(text)) else 0
@@ -142,7 +143,7 @@ def translate_error(error: Exception, bucket: Bucket, what: str = "") -> StoreEr
 
 
 def probe_bucket(bucket: Bucket) -> None:
-    """One request that fails for every mistake in the settings. Raises ConfigurationError."""
+    """Sends one request that fails for every mistake in the settings. Raises ConfigurationError."""
     from obstore.exceptions import BaseError
 
     try:

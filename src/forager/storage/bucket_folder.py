@@ -1,6 +1,6 @@
-"""Files in a bucket under names we choose: copies of cold files, backups. Calls block: they are made in threads.
+"""Files in a bucket under names we choose: copies of archive files, backups. Calls block and run in threads.
 
-Unlike bodies these are never confirmed or counted, so a file is one object, whose name is that of the file.
+Unlike bodies these are never confirmed or counted, so a file is one object, with the name of the file.
 """
 
 import hashlib
@@ -62,21 +62,21 @@ class BucketFolder:
         return b"".join(self.pieces(name))
 
     def get(self, name: str, path: Path) -> None:
-        """Into a file that its caller makes durable."""
+        """Downloads into a file that the caller makes durable."""
         with path.open("wb") as file:
             for piece in self.pieces(name):
                 file.write(piece)
         path.chmod(0o600)
 
     def digest(self, name: str) -> bytes:
-        """The checksum of all of it, read from end to end."""
+        """Returns the checksum of the whole object, which is read from end to end."""
         checksum = hashlib.sha256()
         for piece in self.pieces(name):
             checksum.update(piece)
         return checksum.digest()
 
     def files(self, prefix: str = "") -> dict[str, BucketFile]:
-        """All files below a folder of it."""
+        """Lists all files below a folder of the bucket."""
         found: dict[str, BucketFile] = {}
         try:
             for portion in self._store.list(prefix or None, chunk_size=LIST_AT_ONCE):
@@ -86,14 +86,14 @@ class BucketFolder:
         return found
 
     def folders(self) -> Sequence[str]:
-        """The names that have files below them."""
+        """Returns the names that have files below them."""
         try:
             return list(self._store.list_with_delimiter()["common_prefixes"])
         except Exception as error:
             raise self._translate_error(error, "") from None
 
     def delete(self, names: Sequence[str]) -> None:
-        """Those that are not there are gone already."""
+        """Deletes files; missing ones count as deleted."""
         try:
             for start in range(0, len(names), LIST_AT_ONCE):
                 self._store.delete(list(names[start : start + LIST_AT_ONCE]))

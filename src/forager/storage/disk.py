@@ -14,7 +14,7 @@ class Disk:
 
 
 def read_disks(settings: Settings) -> tuple[Disk, ...]:
-    """Returns the disk of the data folder; nothing where that cannot be found out."""
+    """Returns the disk of the data folder; None if it cannot be determined."""
     try:
         usage = shutil.disk_usage(settings.home)
     except OSError:

@@ -1,4 +1,4 @@
-"""Builds from Settings where bodies and images are: in the data folder, or in a bucket."""
+"""Builds the location of bodies and images from Settings: the data folder, or a bucket."""
 
 from contextlib import AbstractContextManager
 
@@ -10,7 +10,7 @@ from forager.storage.location import Location
 
 
 def bucket_at(settings: Settings, url: str) -> Bucket:
-    """All buckets of an instance are at one server. Raises ConfigurationError."""
+    """Returns the bucket; all buckets of an instance are on one server. Raises ConfigurationError."""
     return parse_bucket(url, endpoint=settings.storage.s3_endpoint, region=settings.storage.s3_region)
 
 
@@ -41,7 +41,7 @@ def where_bodies_go(settings: Settings) -> str:
 
 
 def check_bucket(settings: Settings) -> None:
-    """Before work is begun that needs it: a mistake in the settings is told at once, in one sentence. Raises
-    ConfigurationError."""
+    """Checks the bucket before work that needs it begins, so that a mistake in the settings is reported at once, in one
+    sentence. Raises ConfigurationError."""
     if bucket := bucket_of(settings):
         probe_bucket(bucket)

@@ -1,6 +1,6 @@
-"""A bucket before a local folder: new bodies go to the bucket, those stored here before stay readable.
+"""A bucket with a local folder as fallback: new bodies go to the bucket, older local ones stay readable.
 
-What a visit confirms moves over by the way. Archive files that are still written, or wait to be moved, are here.
+A body that a visit confirms is moved to the bucket. Archive files that are open, or not uploaded yet, are local.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ class LayeredLocation:
         return self._front.put(items)
 
     def get(self, key: str, start: int = 0, length: int | None = None) -> bytes:
-        """Here first: that costs next to nothing."""
+        """Checks the local folder first, which costs almost nothing."""
         try:
             return self._behind.get(key, start, length)
         except StoreError as error:
@@ -33,7 +33,7 @@ class LayeredLocation:
         left = self._behind.confirm([key for key in keys if key not in there])
         for key in left:
             with contextlib.suppress(StoreError):
-                self._front.put({key: self._behind.get(key)})  # if that fails, it is still here
+                self._front.put({key: self._behind.get(key)})  # if that fails, the local copy still exists
         return there | left
 
     def delete(self, keys: Sequence[str], *, unless_since: datetime) -> list[str]:
@@ -41,6 +41,6 @@ class LayeredLocation:
         return self._front.delete(gone, unless_since=unless_since)
 
     def list(self, prefix: str = "") -> Iterator[Stored]:
-        """A body that moved over comes twice."""
+        """Lists both locations; a body that was moved may appear twice."""
         yield from self._front.list(prefix)
         yield from self._behind.list(prefix)

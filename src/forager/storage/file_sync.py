@@ -1,6 +1,6 @@
-"""Makes files outlive a power cut: one by one where they are few, all of their disk at once where they are many.
+"""Makes files durable: with one fsync each if they are few, with one `syncfs` of their disk if they are many.
 
-200 new files in as many folders take 400 calls of fsync, each a turn of the disk's journal; `syncfs` does it in one.
+200 new files in as many folders take 400 calls of fsync, each a commit of the disk's journal; `syncfs` does it in one.
 """
 
 import ctypes
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from functools import cache
 
 FEW = 8
-"""Up to so many are synced alone: a slow crawl should not flush the whole disk for one page."""
+"""Up to this number, files are synced one by one: a slow crawl should not flush the whole disk for one page."""
 
 
 def sync_files(folder: int, names: Sequence[str]) -> dict[str, OSError]:
-    """Which of them could not be made durable."""
+    """Returns those that could not be made durable."""
     if len(names) > FEW and _has_syncfs():
         try:
             _sync_disk(folder)
@@ -25,7 +25,7 @@ def sync_files(folder: int, names: Sequence[str]) -> dict[str, OSError]:
 
 
 def sync_folders(folders: Sequence[int]) -> None:
-    """The names in them; by descriptor."""
+    """Syncs the directory entries; by descriptor."""
     if len(folders) > FEW and _has_syncfs():
         _sync_disk(folders[0])
         return

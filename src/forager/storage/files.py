@@ -1,4 +1,4 @@
-"""Files that must be whole: made durable, renamed into their place, and trouble with the disk said in one sentence."""
+"""Files that must be complete: made durable, renamed to their final name, disk errors reported in one sentence."""
 
 import contextlib
 import ctypes
@@ -11,14 +11,14 @@ from pathlib import Path
 from forager.errors import StoreError
 
 PART = ".part"
-"""The ending of what is not whole yet."""
+"""The suffix of incomplete files."""
 CHUNK = 1024 * 1024
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextlib.contextmanager
 def translate_errors(path: Path, advice: str) -> Iterator[None]:
-    """The seam where errors of the file system enter."""
+    """Translates errors of the file system."""
     try:
         yield
     except OSError as error:
@@ -33,7 +33,7 @@ def translate_error(error: OSError, path: Path, advice: str) -> StoreError:
 
 
 def make_folder(folder: Path) -> None:
-    """Only its owner may enter: what is in it was private to the database."""
+    """Creates a folder that only its owner may enter: its contents were private to the database."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
@@ -48,7 +48,7 @@ def write_atomic(path: Path, content: bytes) -> None:
 
 
 def publish(path: Path) -> None:
-    """A part that is whole and durable gets its name."""
+    """Renames a complete and durable part to its final name."""
     path.with_name(path.name + PART).replace(path)
     sync_folder(path.parent)
 
@@ -73,7 +73,7 @@ def sync_tree(root: Path) -> None:
 
 
 def _syncfs(handle: int) -> None:
-    """Python has no name for it; where the C library has none either, all disks are synced."""
+    """Calls `syncfs`, which Python does not provide; if the C library does not either, all disks are synced."""
     sync = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
     if sync is None:
         os.sync()
@@ -92,7 +92,7 @@ def digest(path: Path) -> bytes:
 
 
 def size_of(folder: Path) -> tuple[int, int]:
-    """How many files are below a folder, and their bytes on disk; one with several names counts once."""
+    """Returns how many files are below a folder, and their bytes on disk; hard links count once."""
     seen: dict[tuple[int, int], int] = {}
     for path, _, names in os.walk(folder):
         for name in names:

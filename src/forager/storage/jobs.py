@@ -1,7 +1,7 @@
-"""Deletes stored bodies that no visit brought or confirmed for some weeks.
+"""Deletes stored bodies that no visit returned or confirmed for some weeks.
 
-In two steps, each safe to be killed in: first the database drops them, then their files are deleted. A visit that
-brings one again in between takes it back, and its file is kept because it is fresh.
+Two steps, each safe to kill: first the database drops them, then their files are deleted. A visit that returns one
+again in between restores its row, and its file is kept because it is fresh.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from forager.storage.refs import key_of
 
 BATCH = 1000
 MOST_BATCHES = 100
-"""In one run; the rest waits for the next, so that other jobs have their turn."""
+"""Limit of one run; the rest is left to the next, so that other jobs can run."""
 FRESH = timedelta(days=1)
 
 
@@ -46,8 +46,8 @@ class BodiesJob(Job):
 
 
 async def delete_bodies(settings: Settings, names: Sequence[str]) -> list[str]:
-    """Deletes files and returns the names of those that are gone. Files that were stored or confirmed in the last day
-    are kept: a visit may be about to refer to them."""
+    """Deletes files and returns the names of the deleted ones. Files that were stored or confirmed in the last day are
+    kept: a visit may be about to refer to them."""
     by_key = {key_of(name): name for name in names}
     gone = await asyncio.to_thread(get_location(settings).delete, list(by_key), unless_since=clock.now() - FRESH)
     return [by_key[key] for key in gone]

@@ -1,7 +1,7 @@
-"""Bodies in a local folder. Whole or not at all: a temporary file, made durable, renamed into its place.
+"""Bodies in a local folder. Writes are atomic: a temporary file, made durable, renamed to its final name.
 
-Folders are walked from the root one by one without following links, so whatever somebody plants below it, nothing
-outside of it is written, read or deleted. The root itself may be a link: that is how an operator moves it to a disk.
+Folders are opened from the root one by one without following links, so that nothing planted below the root makes
+Forager write, read or delete outside of it. The root itself may be a link: an operator can move it to another disk.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 TEMPORARY, DYING = "tmp", "dying"
 LEFT_BEHIND_S = 86_400.0
-"""A temporary file so old belongs to a process that was killed."""
+"""A temporary file of this age belongs to a process that was killed."""
 REASONS = {
     errno.ENOSPC: "disk_full",
     errno.EDQUOT: "disk_full",
@@ -86,7 +86,8 @@ class LocalLocation:
         return there
 
     def delete(self, keys: Sequence[str], *, unless_since: datetime) -> list[str]:
-        """Each is moved aside before its age is looked at: who confirms it meanwhile finds it gone and puts it anew."""
+        """Moves each file aside before checking its age: a worker that confirms it meanwhile finds it missing and
+        stores it again."""
         gone: list[str] = []
         with self._folders() as folders:
             for key in keys:
@@ -114,8 +115,8 @@ class LocalLocation:
                         yield Stored(key, found.st_size, datetime.fromtimestamp(found.st_mtime, UTC))
 
     def remove_stale(self) -> int:
-        """What processes that were killed long ago had not finished to write or to delete is removed; answers how
-        many files."""
+        """Removes what processes that were killed long ago had not finished writing or deleting; returns the number of
+        files."""
         return sum(self._remove_stale(folder) for folder in (TEMPORARY, DYING))
 
     def _remove_stale(self, folder: str) -> int:
@@ -152,7 +153,7 @@ class LocalLocation:
         return name
 
     def _move(self, folders: "_Folders", temporary: int, written: Mapping[str, str]) -> dict[str, StoreError]:
-        """Content durable, then the name, then the name durable."""
+        """Makes the content durable, then renames, then makes the name durable."""
         failed: dict[str, StoreError] = {}
         changed: dict[int, str] = {}
         broken = sync_files(temporary, list(written.values()))
@@ -193,7 +194,7 @@ class _Folders:
         self._root = root
         self._open: dict[tuple[str, ...], int] = {}
         self.grown: set[int] = set()
-        """Those that have a new folder."""
+        """Folders in which a folder was created."""
 
     def enter(self, parts: Sequence[str], *, make: bool = False) -> int:
         path = tuple(parts)

@@ -1,6 +1,6 @@
-"""The seam to wherever bodies are: a local folder, or a bucket before it. Calls block: they are made in threads.
+"""The interface to the location of bodies: a local folder, or a bucket before it. Calls block and run in threads.
 
-Keys are made by us from hashes and numbers, and checked nevertheless: what is no key in form reaches no file system.
+Keys are built by us from hashes and numbers, and validated nevertheless: a malformed key never reaches a file system.
 """
 
 import re
@@ -23,23 +23,23 @@ class Stored(NamedTuple):
 
 class Location(Protocol):
     def put(self, items: Mapping[str, bytes]) -> Mapping[str, StoreError]:
-        """Each whole or not at all, and durable when this returns; answers what could not be stored."""
+        """Stores each atomically, and durably when this returns; returns those that could not be stored."""
 
     def get(self, key: str, start: int = 0, length: int | None = None) -> bytes:
-        """All of it, or a piece. Raises StoreError, with the reason `missing` where there is none."""
+        """Returns all of it, or a range. Raises StoreError, with the reason `missing` if there is none."""
 
     def confirm(self, keys: Sequence[str]) -> set[str]:
-        """Those that are there. They count as put just now: who deletes what is old leaves them."""
+        """Returns those that exist. They count as stored just now, so that retention keeps them."""
 
     def delete(self, keys: Sequence[str], *, unless_since: datetime) -> list[str]:
-        """What is gone now; left is what was put or confirmed since that moment."""
+        """Deletes them and returns those deleted; keeps those that were stored or confirmed since that moment."""
 
     def list(self, prefix: str = "") -> Iterator[Stored]:
-        """Everything below a folder, in no order."""
+        """Lists everything below a folder, in no order."""
 
 
 def parts_of(key: str) -> list[str]:
-    """The folders and the name. No key has `..`, an absolute path, a NUL or a name no file system takes."""
+    """Returns the folders and the name. No key has `..`, an absolute path, a NUL or a name that file systems reject."""
     if len(key) > LONGEST_KEY or not KEY.fullmatch(key):
         raise StoreError(f"{key[:100]!r} is no key of the store.", "bad_key")
     return key.split("/")

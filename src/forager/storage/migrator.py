@@ -1,8 +1,8 @@
-"""Archive files on their way to a bucket: written here, where a file can grow, moved as soon as they are closed.
+"""Uploads archive files to a bucket: they are written locally, where a file can grow, and moved when they are closed.
 
-A record is durable here before a task refers to it, so nothing is lost while nobody answers there; files wait. A file
-is deleted here only when the bucket says it has all of it. An upload that is killed leaves no object, and the next
-worker starts it again.
+A record is durable locally before a task refers to it, so nothing is lost while the bucket is unavailable; files wait.
+A local file is deleted only when the bucket confirms that it has all of it. A killed upload leaves no object, and the
+next worker starts it again.
 """
 
 import contextlib
@@ -22,9 +22,9 @@ from forager.storage.warc_file import INDEX
 
 LOOK_EVERY_S = 5.0
 REST_S = 30.0
-"""After trouble."""
+"""Pause after an error."""
 AT_THE_END_S = 60.0
-"""A worker that stops moves its last file if that goes so fast; else the next one does."""
+"""A worker that stops moves its last file if that takes no longer; otherwise the next worker does."""
 
 
 class WarcMover:
@@ -39,7 +39,7 @@ class WarcMover:
         self._thread.start()
 
     def stop(self) -> None:
-        """Moves what is closed by now, for a while."""
+        """Moves the files that are closed by now, within a time limit."""
         self._until = clock.monotonic() + AT_THE_END_S
         self._stop.set()
         self._thread.join()
@@ -53,7 +53,7 @@ class WarcMover:
             self._stop.wait(LOOK_EVERY_S if is_fine else REST_S)
 
     def move_all(self) -> bool:
-        """Whether all closed files are there now, or are somebody else's business."""
+        """Returns whether all closed files are in the bucket now, or are being moved by other workers."""
         try:
             for path in sorted(self._folder.glob("*.warc.gz")):
                 self._move(path)
@@ -67,7 +67,7 @@ class WarcMover:
     def _move(self, path: Path) -> None:
         with contextlib.suppress(FileNotFoundError, BlockingIOError), _locked(path):
             if not path.exists():
-                return  # somebody else was faster
+                return  # another worker was faster
             index = path.with_name(path.name + INDEX)
             if index.exists():
                 self._upload(index)
@@ -85,7 +85,7 @@ class WarcMover:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """One worker moves it."""
+    """Ensures that one worker moves the file."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

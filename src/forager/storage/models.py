@@ -1,29 +1,29 @@
-"""A body on its way into the store: packed where it was read, stored in a batch, referred to by its task."""
+"""A body on its way into the store: packed where it was read, stored in a batch, referenced by its task."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class StoredBody:
-    """What is to be stored of one visit. All the work is done, but for the writing."""
+    """The body of one visit, ready to be written."""
 
     kind: str
     """A value of `archive.ContentPolicy`, never `signals`."""
     digest: str
-    """What it is known by: of a snapshot the hash of its content, of an archived body that of its payload."""
+    """Its identity: the content hash of a snapshot, the payload hash of an archived body."""
     size_bytes: int
     """Before compression."""
     blob: bytes = field(default=b"", repr=False)
     lead: bytes = field(default=b"", repr=False)
-    """Of an archived body: the record of its request, which is written before it."""
+    """For an archived body: the record of its request, which is written before it."""
     index: str = ""
-    """Of an archived body: its line of the index, without its place."""
+    """For an archived body: its line of the index, without its position."""
     origin: tuple[str, str] | None = None
-    """Of an archived body that may be referred to instead of written again: its URL and moment."""
+    """For an archived body that may be referenced instead of written again: its URL and moment."""
     ref: str | None = None
-    """Set where the body is stored already and was only confirmed."""
+    """Set if the body is stored already and was only confirmed."""
     is_body: bool = True
-    """False for what is archived for completeness, such as a redirect: no task refers to it."""
+    """False for bodies archived for completeness, such as a redirect: no task refers to them."""
 
     @property
     def buffer_bytes(self) -> int:

@@ -1,9 +1,9 @@
-"""Bodies in a bucket. Each is an object of its own, put in one request: whole or not at all, durable once answered.
+"""Bodies in a bucket. Each is one object, uploaded in one request: atomic, and durable once the server responds.
 
-An object cannot be touched, and not be deleted on condition: between looking at its age and deleting it, somebody may
-have put it anew. So every day has names of its own (`ab/cdef….zst/20261116`). What is put or confirmed today is under
-today's name, and who deletes what is old deletes names of days that are over. Archive files have no day: their names
-come once, and nobody confirms them.
+An object cannot be touched, and cannot be deleted conditionally: between checking its age and deleting it, another
+worker may have stored it again. So every day has names of its own (`ab/cdef….zst/20261116`). What is stored or
+confirmed today is under today's name, and retention deletes names of days that are over. Archive files have no day:
+their names are unique, and they are never confirmed.
 """
 
 import itertools
@@ -61,7 +61,7 @@ class BucketLocation:
         return failed
 
     def get(self, key: str, start: int = 0, length: int | None = None) -> bytes:
-        for _ in range(2):  # the name of an earlier day may go between looking and reading
+        for _ in range(2):  # the name of an earlier day may be deleted between listing and reading
             found = self._find(key)
             if found is None:
                 break
@@ -74,7 +74,7 @@ class BucketLocation:
         raise StoreError(f"{key} in {self.bucket} is not there.", "missing")
 
     def confirm(self, keys: Sequence[str]) -> set[str]:
-        """What is not there, and what nobody can tell of, is not in the answer."""
+        """Returns those that exist; missing ones, and those whose state is unknown, are left out."""
         found, _ = self._for_each(keys, self._confirm)
         return {key for key, is_there in found.items() if is_there}
 
@@ -101,8 +101,8 @@ class BucketLocation:
     def _for_each(
         self, keys: Mapping[str, object] | Sequence[str], work: Callable[[str], T]
     ) -> tuple[dict[str, T], dict[str, StoreError]]:
-        """Many at once. Once one of them found that nobody is there, the others are not tried: each would wait as long
-        for the same answer."""
+        """Runs many requests at once. After one finds the server unavailable, the others are not tried: each would wait
+        as long for the same error."""
         done: dict[str, T] = {}
         failed: dict[str, StoreError] = {}
         away: list[StoreError] = []
@@ -136,13 +136,13 @@ class BucketLocation:
             try:
                 self._store.copy(found.name, _name(key, today))
             except FileNotFoundError:
-                continue  # deleted in between, or confirmed by somebody else
+                continue  # deleted in between, or confirmed by another worker
             self._store.delete([each.name for each in self._objects(key) if each.name < _name(key, today)])
             return True
         return False
 
     def _find(self, key: str) -> Named | None:
-        """Its newest object."""
+        """Returns its newest object."""
         return max(self._objects(key), default=None, key=lambda each: each.name)
 
     def _objects(self, key: str) -> Sequence[Named]:
@@ -200,8 +200,8 @@ def _key(name: str) -> str:
 
 
 def _is_free(key: str, found: Named, since: datetime) -> bool:
-    """Nobody put or confirmed it since. Of a day that is not over by then that cannot be told, so it is left; but who
-    wants all of it gone that was there a moment ago, as a purge does, gets that."""
+    """Returns whether no worker stored or confirmed it since. For a day that is not over by then this is unknown, so it
+    is kept; but a caller that deletes everything up to a moment ago, as a purge does, may delete it."""
     is_old = found.modified_at < since
     if _is_archive(key) or clock.now() - since < RIGHT_NOW:
         return is_old

@@ -1,12 +1,12 @@
-"""What is kept of a body once it was read."""
+"""What is kept of a body after it was parsed."""
 
 from enum import StrEnum
 
 
 class ContentPolicy(StrEnum):
     SIGNALS = "signals"
-    """The reading is kept, the body is not."""
+    """The parse result is kept, the body is not."""
     SNAPSHOT = "snapshot"
-    """Bodies, compressed and each content once, for some weeks."""
+    """Compressed bodies, each content once, for some weeks."""
     ARCHIVE = "archive"
-    """Every body with its request and headers, in WARC files, for good."""
+    """Every body with its request and headers, in WARC files, forever."""

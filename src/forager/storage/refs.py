@@ -1,7 +1,7 @@
-"""What a task says about where its body is: `snapshot:<hash>`, or `warc:<file>:<offset>:<length>`. Pure.
+"""The reference from a task to its body: `snapshot:<hash>`, or `warc:<file>:<offset>:<length>`. Pure.
 
-The second part is the name the database knows the stored file by. A ref comes from a database, not from a stranger;
-nevertheless what is no ref in form is never looked for.
+The second part is the name under which the database knows the stored file. A ref comes from a database, not from an
+untrusted source; nevertheless a malformed ref is never looked up.
 """
 
 import re
@@ -12,7 +12,7 @@ from forager.errors import StoreError
 SNAPSHOT = re.compile(r"snapshot:([0-9a-f]{64})")
 WARC = re.compile(r"warc:([A-Za-z0-9][A-Za-z0-9_-]{0,99}\.warc\.gz):([0-9]{1,18}):([0-9]{1,12})")
 OPEN = ".open"
-"""The ending of a WARC file that is still written."""
+"""The suffix of a WARC file that is still being written."""
 
 
 class SnapshotRef(NamedTuple):
@@ -29,7 +29,7 @@ class SnapshotRef(NamedTuple):
 
 class WarcRef(NamedTuple):
     name: str
-    """Of the file, as it is called once it is whole."""
+    """The name of the file once it is complete."""
     offset: int
     length: int
 
@@ -50,5 +50,5 @@ def parse(ref: str) -> SnapshotRef | WarcRef:
 
 
 def key_of(name: str) -> str:
-    """Where the file is that the database knows by this name."""
+    """Returns the location of the file that the database knows by this name."""
     return WarcRef(name, 0, 0).key if name.endswith(".warc.gz") else SnapshotRef(name).key

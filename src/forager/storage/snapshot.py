@@ -1,7 +1,7 @@
-"""A body as one compressed file that is known by the hash of what is in it. Pure.
+"""A body as one compressed file, named by the hash of its content. Pure.
 
-In the file stand the few headers that reading needs, in a line of JSON, then the body. Neither URL nor date is in it,
-so the same answer is stored once, however often and wherever it comes.
+The file contains the few headers that parsing needs, as a line of JSON, then the body. It has neither URL nor date, so
+the same response is stored once, however often and from whichever URL it comes.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ else:
 LEVEL = 1
 """209 µs for a page of 44 KB, to 17.6 KB; level 3 takes twice as long for 4 % less."""
 READ_BY = ("content-type", "content-language", "x-robots-tag", "link", "refresh")
-"""Headers a reading depends on."""
+"""Headers that parsing depends on."""
 LONGEST_HEADER = 2000
 MOST_BYTES = 256 * 1024 * 1024
 
@@ -36,7 +36,7 @@ def pack(fetched: Fetched) -> StoredBody:
 
 
 def unpack(blob: bytes, ref: SnapshotRef, url: str) -> Fetched:
-    """Raises StoreError unless it is, to the last bit, what was stored under this name."""
+    """Unpacks a snapshot. Raises StoreError unless it is exactly what was stored under this name."""
     try:
         content = zstd.ZstdDecompressor().decompress(blob, MOST_BYTES)
     except zstd.ZstdError as error:

@@ -1,4 +1,4 @@
-"""One short function per statement of `queries.sql`. Opens no transactions: the floor above does."""
+"""One short function per statement of `queries.sql`. Opens no transactions: the caller does."""
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -48,7 +48,7 @@ ENDS_OF_ARCHIVES = Query(SQL["ends_of_archives"], ArchiveEnd)
 
 
 async def note_bodies(conn: Connection, shelved: Iterable[StoreResult]) -> None:
-    """Every stored file once, with what was added to it."""
+    """Records every stored file once, with the bytes that were added to it."""
     sizes: dict[tuple[str, str], tuple[int, int]] = {}
     for item in shelved:
         if item.name is None:
@@ -75,12 +75,12 @@ async def count_bodies(conn: Connection, run: int, shelved: Iterable[StoreResult
 
 
 async def read_bodies(conn: Connection, run: int) -> dict[str, int]:
-    """`stored`, `known`, or `lost:` with the reason → how many."""
+    """Returns `stored`, `known`, or `lost:` with the reason → how many."""
     return dict(await READ_BODIES.fetch(conn, run))
 
 
 async def newest_bodies(conn: Connection, page_ids: Sequence[int]) -> dict[int, str]:
-    """Page → its body, of those that have one."""
+    """Returns page → its body, for those that have one."""
     return dict(await NEWEST_BODIES.fetch(conn, page_ids))
 
 
@@ -101,7 +101,7 @@ async def note_deleted(conn: Connection, names: Sequence[str]) -> None:
 
 
 async def describe(conn: Connection, *, limit: int | None) -> dict[str, Any]:
-    """What is stored: by kind, by domain, and what was lost."""
+    """Returns what is stored, by kind and by domain, and what was lost."""
     return {
         "kinds": [dict(row) for row in await conn.fetch(SQL["total_bodies"])],
         "domains": [dict(row) for row in await conn.fetch(SQL["bodies_by_domain"], limit)],
@@ -110,7 +110,7 @@ async def describe(conn: Connection, *, limit: int | None) -> dict[str, Any]:
 
 
 async def stored_names(conn: Connection, *, at_once: int) -> AsyncIterator[list[StoredName]]:
-    """Names and kinds of all files that have to be there, portion by portion."""
+    """Yields names and kinds of all files that must exist, in batches."""
     name = ""
     while files := await STORED_NAMES.fetch(conn, name, at_once):
         name = files[-1].name

@@ -1,6 +1,6 @@
-"""One file on its way to a bucket, in parts where it is large. Killed in the middle, it leaves no object.
+"""Uploads one file to a bucket, in parts if it is large. A killed upload leaves no object.
 
-The request is signed with a checksum of what it carries, so a server takes all of it as it was sent, or refuses it.
+The request is signed with a checksum of its content, so a server accepts all of it as it was sent, or rejects it.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ PARTS_AT_ONCE = 4
 
 
 class StoppedError(Exception):
-    """The upload takes longer than we may stay."""
+    """The upload takes longer than the time limit."""
 
 
 def never() -> bool:
@@ -24,7 +24,7 @@ def never() -> bool:
 
 
 def upload(bucket: Bucket, path: Path, key: str, *, is_late: Callable[[], bool] = never) -> None:
-    """Raises StoreError, and StoppedError as soon as it is late."""
+    """Uploads the file. Raises StoreError, and StoppedError as soon as the time limit has passed."""
     size = path.stat().st_size
     part = max(PART_BYTES, size // MOST_PARTS)
     try:

@@ -1,4 +1,4 @@
-"""How much room everything takes, how fast it grows, and what the tables need. Reads only."""
+"""Reports how much space everything takes, how fast it grows, and what the tables need. Reads only."""
 
 import asyncio
 import shutil
@@ -19,7 +19,7 @@ from forager.storage.files import size_of
 
 SQL = statements.load("forager.storage", "usage.sql")
 FEW_ROWS = 1000
-"""Of smaller tables nothing has to be said."""
+"""Smaller tables get no hints."""
 DEAD_SHARE = 0.2
 CHANGED_SHARE = 0.3
 REMEDY = "`forager schedule run --once vacuum` puts it right"
@@ -27,22 +27,22 @@ COUNTED = {"crawl_tasks": "task_counts", "pages": "page_counts", "images": "imag
 
 
 class Rule(NamedTuple):
-    """How long something stays, and what becomes of it then."""
+    """How long something is kept, and what happens to it then."""
 
     table: str
-    """Or the folder, for files."""
+    """The table, or the folder for files."""
     what: str
     kept_s: float
     then: str
     setting: str
     due: int | None = None
-    """Rows whose time has come; None where another command counts them."""
+    """Rows whose retention period has ended; None if another command counts them."""
 
 
 @with_config(RECORD)
 @dataclass(frozen=True, slots=True)
 class States:
-    """Rows by what became of them."""
+    """Rows by status."""
 
     pending: int
     completed: int
@@ -56,14 +56,14 @@ class Table:
     size_bytes: int
     index_bytes: int
     rows: int
-    """About; exact where `states` is known."""
+    """Approximate; exact if `states` is known."""
     dead_rows: int
     vacuumed_at: datetime | None
     analysed_at: datetime | None
     changed_rows: int
-    """Since it was analysed."""
+    """Since the last ANALYZE."""
     growth_bytes: float | None
-    """A day, over the last week; None where nobody looked before."""
+    """Per day, over the last week; None if there is no earlier measurement."""
     states: States | None = None
 
 
@@ -92,7 +92,7 @@ class Report:
         return sum(known) if known else None
 
     def as_document(self) -> dict[str, Any]:
-        """Returns it as commands and routes write it."""
+        """Returns the report as commands and routes show it."""
         return {
             "database_bytes": self.database_bytes,
             "growth_bytes_per_day": self.growth_bytes,
@@ -124,7 +124,7 @@ async def report(
 
 
 async def _counted(conn: Connection, rules: Sequence[Rule], refresh_every_s: float) -> list[Rule]:
-    """With how many rows of robots.txt requests and of moves the next round of their job deletes."""
+    """Adds how many rows of robots.txt requests and of state changes the next run of their job deletes."""
     kept_s = {rule.table: rule.kept_s for rule in rules}
     if not {"robots_requests", "domain_history"} <= kept_s.keys():
         return list(rules)
@@ -146,7 +146,7 @@ def _table(row: Row, states: Any) -> Table:
 
 
 def list_hints(table: Table) -> Iterator[str]:
-    """What a table needs, in plain words; PostgreSQL's own cleaning does most of it by itself."""
+    """Yields what a table needs, in plain words; autovacuum does most of it by itself."""
     if table.rows + table.dead_rows < FEW_ROWS:
         return
     share = table.dead_rows / (table.rows + table.dead_rows)

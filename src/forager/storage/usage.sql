@@ -1,5 +1,6 @@
 -- name: table_sizes
--- Every table: its size with indexes, about how many rows, dead ones, when it was cleaned; and how much it grew since about a week.
+-- Returns every table: its size with indexes, approximate rows, dead rows, when it was vacuumed; and how much it
+-- grew in about a week.
 SELECT c.relname AS name, pg_total_relation_size(c.oid) AS size_bytes, pg_indexes_size(c.oid) AS index_bytes,
        GREATEST(c.reltuples, s.n_live_tup, 0)::bigint AS rows, COALESCE(s.n_dead_tup, 0) AS dead_rows,
        GREATEST(s.last_vacuum, s.last_autovacuum) AS vacuumed_at, GREATEST(s.last_analyze, s.last_autoanalyze) AS analysed_at,
@@ -14,28 +15,28 @@ WHERE c.relnamespace = to_regnamespace(current_schema()::text) AND c.relkind = '
 ORDER BY 2 DESC, 1;
 
 -- name: database_size
--- All of the database on disk.
+-- Returns the size of the whole database on disk.
 SELECT pg_database_size(current_database());
 
 -- name: task_counts
--- Tasks by what became of them: those that wait, those that went well, those that did not.
+-- Returns tasks by status: pending, completed, failed.
 SELECT count(*) FILTER (WHERE outcome IS NULL) AS pending, count(*) FILTER (WHERE outcome = 'success') AS completed,
        count(*) FILTER (WHERE outcome IS NOT NULL AND outcome <> 'success') AS failed, count(*) AS rows
 FROM crawl_tasks;
 
 -- name: page_counts
--- Pages by where they stand.
+-- Returns pages by status.
 SELECT count(*) FILTER (WHERE status IN ('discovered', 'queued')) AS pending, count(*) FILTER (WHERE status = 'fetched') AS completed,
        count(*) FILTER (WHERE status IN ('failed', 'blocked', 'gone')) AS failed, count(*) AS rows
 FROM pages;
 
 -- name: image_counts
--- Images by where they stand.
+-- Returns images by status.
 SELECT count(*) FILTER (WHERE status = 'found') AS pending, count(*) FILTER (WHERE status = 'stored') AS completed,
        count(*) FILTER (WHERE status NOT IN ('found', 'stored')) AS failed, count(*) AS rows
 FROM images;
 
 -- name: cold_counts
--- What is in cold files.
+-- Returns what is in archive files.
 SELECT count(*) AS files, COALESCE(sum(row_count), 0)::bigint AS rows, COALESCE(sum(stored_bytes), 0)::bigint AS stored_bytes
 FROM archive_parts WHERE status IN ('moving', 'moved');

@@ -1,8 +1,8 @@
-"""WARC files of one worker: appended to in batches, made durable, rolled by size and age, mended after a kill.
+"""WARC files of one worker: appended to in batches, made durable, rolled by size and age, repaired after a kill.
 
-A file is called `….warc.gz.open` and locked while somebody writes it. Who starts later and can lock one has found a
-dead worker's: what is whole in it stays, a torn tail is cut, and it is closed like any other. Beside each file grows
-its index, which is sorted when the file is closed.
+A file is named `….warc.gz.open` and locked while a worker writes it. A worker that starts later and can lock one has
+found a dead worker's file: complete records stay, a torn tail is cut, and it is closed like any other. Each file has an
+index beside it, which is sorted when the file is closed.
 """
 
 import contextlib
@@ -52,7 +52,7 @@ class WarcFile:
         _sync_folder(folder)
 
     def append(self, stored_bodies: Sequence[StoredBody]) -> list[WarcRef]:
-        """All or nothing: after an error the file is as long as before."""
+        """Appends all or nothing: after an error the file is as long as before."""
         before, refs = self.size, []
         end = before
         for stored in stored_bodies:
@@ -88,7 +88,7 @@ class WarcFile:
 
 
 class WarcWriter:
-    """Where archived bodies are written. No file is made before the first body comes."""
+    """Writes archived bodies. Creates no file before the first body."""
 
     def __init__(self, folder: Path, limits: Limits, make_info: Callable[[str, datetime], bytes]) -> None:
         self._folder = folder
@@ -96,7 +96,7 @@ class WarcWriter:
         self._make_info = make_info
         self._file: WarcFile | None = None
         self.sizes: dict[str, int] = {}
-        """File → its size, of those written since they were last asked for."""
+        """File → its size, of those written since the last call."""
 
     def write(self, stored_bodies: Sequence[StoredBody]) -> list[WarcRef]:
         try:
@@ -132,7 +132,7 @@ class WarcWriter:
             self.close()
 
     def _drop(self) -> None:
-        """A file that could not be written is left to whoever mends it; what is whole in it stays good."""
+        """Leaves a file that could not be written to the next repair; its complete records stay valid."""
         file, self._file = self._file, None
         if file is not None:
             with contextlib.suppress(OSError):
@@ -140,7 +140,7 @@ class WarcWriter:
 
 
 def finalize(path: Path) -> None:
-    """The index sorted, the name final."""
+    """Sorts the index and gives the file its final name."""
     final = path.with_name(path.name.removesuffix(OPEN))
     index = final.with_name(final.name + INDEX)
     size = path.stat().st_size
@@ -153,14 +153,14 @@ def finalize(path: Path) -> None:
 
 
 def repair_all(folder: Path) -> list[str]:
-    """Files of workers that are dead; answers their names. A live one keeps its lock."""
+    """Closes files of dead workers and returns their names. A live worker keeps its lock."""
     mended = []
     for path in sorted(folder.glob("*" + OPEN)):
         with contextlib.suppress(FileNotFoundError, BlockingIOError):
             descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if path.exists():  # else somebody else was faster
+                if path.exists():  # otherwise another worker was faster
                     _repair(path, descriptor)
                     mended.append(path.name.removesuffix(OPEN))
             finally:
@@ -211,7 +211,7 @@ def _line_of(record: warc_record.Record, name: str, offset: int, length: int) ->
 
 
 def _members(descriptor: int, start: int) -> Iterator[tuple[int, int, bytes]]:
-    """Whole records from a record's beginning on: where each begins and ends, and its bytes."""
+    """Yields complete records from a record's beginning on: where each begins and ends, and its bytes."""
     while True:
         member = _read_gzip_member(descriptor, start)
         if member is None:
@@ -243,7 +243,8 @@ def _read_gzip_member(descriptor: int, start: int) -> bytes | None:
 
 
 def _create_locked(path: Path) -> int:
-    """Ours alone. Who mends may take it for a dead worker's before we lock it: then it is not there any more."""
+    """Opens a file for this worker alone. A worker that repairs files may take it for a dead worker's before we lock
+    it: then it no longer exists."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     if not path.exists():

@@ -1,7 +1,7 @@
-"""Records of WARC 1.1, each a gzip member of its own, as standard tools read them. Pure.
+"""Records of WARC 1.1, each a separate gzip member, as standard tools read them. Pure.
 
 A body is stored as it was read: decompressed, not chunked. Headers that said otherwise are kept under another name
-(`X-Crawler-…`), so that the record is a true HTTP message. The payload digest is SHA-256 of that body.
+(`X-Crawler-…`), so that the record is a valid HTTP message. The payload digest is SHA-256 of that body.
 """
 
 import hashlib
@@ -21,19 +21,19 @@ from forager.storage.models import StoredBody
 from forager.storage.policy import ContentPolicy
 
 LEVEL = 2
-"""ISA-L: 154 µs for a page of 44 KB; zlib's usual 6 takes 1,160 and gains nothing."""
+"""ISA-L: 154 µs for a page of 44 KB; zlib's default 6 takes 1,160 and gains nothing."""
 NOT_AS_SENT = frozenset({b"content-encoding", b"transfer-encoding", b"content-length"})
 BAD_IN_A_LINE = bytes.maketrans(b"\r\n\0", b"   ")
 IN_ONE_LINE = {ord(character): " " for character in "\r\n\0"}
 IDENTICAL = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 NOT_MODIFIED = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 REFERS_TO = "Forager-Refers-To"
-"""Our own field: where the body of a revisit is, so that it is found without an index."""
+"""Our own field: the location of a revisit's body, so that it is found without an index."""
 MOST_BYTES = 256 * 1024 * 1024
 
 
 class Original(NamedTuple):
-    """A record whose body another one refers to."""
+    """A record whose body another record refers to."""
 
     ref: str
     digest: str
@@ -43,7 +43,7 @@ class Original(NamedTuple):
 
 class Record(NamedTuple):
     headers: dict[str, str]
-    """Names as they are written."""
+    """Header names as they are written."""
     block: bytes
 
     @property
@@ -60,8 +60,8 @@ def date_of(moment: datetime) -> str:
 
 
 def pack(fetched: Fetched, at: datetime, original: Original | None = None, *, digest: str | None = None) -> StoredBody:
-    """The records of one visit. With an original the body is not written again: it is the same, or was not sent.
-    `digest` is that of the body, where somebody knows it already."""
+    """Returns the records of one visit. With an original the body is not written again: it is the same, or was not
+    sent. `digest` is that of the body, if the caller knows it already."""
     request_id, date = _new_id(), date_of(at)
     is_confirmed = fetched.status_code == HTTPStatus.NOT_MODIFIED
     digest = original.digest if original else digest or digest_of(fetched.body)
@@ -70,7 +70,7 @@ def pack(fetched: Fetched, at: datetime, original: Original | None = None, *, di
     if original is not None:
         blob = _revisit(fields, head, digest, original, NOT_MODIFIED if is_confirmed else IDENTICAL)
     else:
-        if fetched.is_truncated or fetched.status_code >= 300:  # of a redirect nobody reads the body
+        if fetched.is_truncated or fetched.status_code >= 300:  # the body of a redirect is never read
             fields["WARC-Truncated"] = "unspecified"
         blob = _member("response", fields | {"WARC-Payload-Digest": digest}, head + fetched.body)
     return StoredBody(
@@ -86,7 +86,8 @@ def pack(fetched: Fetched, at: datetime, original: Original | None = None, *, di
 
 
 def resource(fetched: Fetched, at: datetime) -> bytes:
-    """A body of which only what reading needs was kept: the answer's own headers are not known any more."""
+    """Returns a record of a body stored with only the headers that parsing needs: the response's other headers are no
+    longer known."""
     digest = digest_of(fetched.body)
     fields = {
         "WARC-Date": date_of(at),
@@ -99,7 +100,7 @@ def resource(fetched: Fetched, at: datetime) -> bytes:
 
 
 def info(name: str, at: datetime, *, software: str, user_agent: str) -> bytes:
-    """The first record of a file."""
+    """Returns the first record of a file."""
     lines = {
         "software": software,
         "format": "WARC File Format 1.1",
@@ -113,7 +114,7 @@ def info(name: str, at: datetime, *, software: str, user_agent: str) -> bytes:
 
 
 def read(member: bytes) -> Record:
-    """One record from its gzip member. Raises StoreError for anything else."""
+    """Parses one record from its gzip member. Raises StoreError for anything else."""
     stream = igzip_lib.IgzipDecompressor(igzip_lib.DECOMP_GZIP)
     try:
         content = stream.decompress(member, MOST_BYTES)
@@ -129,7 +130,8 @@ def read(member: bytes) -> Record:
 
 
 def to_fetched(record: Record, body: bytes | None = None) -> Fetched:
-    """The answer a response record holds, or a revisit with the body it refers to. The digest is verified."""
+    """Returns the response that a response record holds, or a revisit with the body it refers to. The digest is
+    verified."""
     head, _, stored = record.block.partition(b"\r\n\r\n")
     body = stored if body is None else body
     if digest_of(body) != record.headers.get("WARC-Payload-Digest", digest_of(body)):

@@ -1,6 +1,5 @@
-"""Batches: tasks that were ordered together under a name. They are made by `submit`, restarted by
-`tasks_many.restart_batch`, and paused, resumed and cancelled by the other verbs of `tasks_many`.
-"""
+"""Batches: tasks that were submitted together under a name. `submit` creates them, `bulk.restart_batch` restarts
+them, and the other functions of `bulk` pause, resume and cancel them."""
 
 from forager.db.query import fetch_one
 from forager.db.rows import Row
@@ -10,12 +9,13 @@ from forager.tasks.transitions import SQL
 
 
 async def list_batches(conn: Connection, *, before: int | None = None, limit: int = 50) -> list[Row]:
-    """Newest first, each with where its pages stand; those before a number, for the next part of the list."""
+    """Returns batches, newest first, each with the states of its pages; `before` is a batch id, for the next page of
+    the list."""
     return [dict(row) for row in await conn.fetch(SQL["list_batches"], None, before, limit)]
 
 
 async def describe_batch(conn: Connection, batch: int | str) -> Row:
-    """One batch, by its number or its name."""
+    """Returns one batch, by its number or its name."""
     found = await find_batch(conn, batch)
     return dict(await fetch_one(conn, SQL["list_batches"], found["id"], None, 1))
 

@@ -1,7 +1,7 @@
-"""What an operator may do to many tasks at once, by their numbers, their domain or their batch; each with a dry run.
+"""Operator actions on many tasks at once, selected by id, domain or batch; each has a dry run.
 
-As for one (`tasks.py`): in the caller's transaction, written down, and harmless when given twice. An order is for so
-many tasks at most; ordered again it goes on with the rest.
+As for one task (`service.py`), each runs in the caller's transaction, is recorded, and is idempotent. One call changes
+up to `limit` tasks; repeated, it continues with the rest.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ OPEN = tuple(status for status in TaskStatus if status not in CLOSED)
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """Tasks a bulk order is for; all conditions hold together, and at least one is given."""
+    """Selects the tasks of a bulk action; all conditions must hold, and at least one is given."""
 
     task_ids: tuple[int, ...] = ()
     domain: str | None = None
@@ -49,14 +49,14 @@ class TaskFilter:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """What a bulk order did, or would do."""
+    """Result of a bulk action or its dry run."""
 
     verb: str
     tasks: tuple[TaskState, ...]
-    """Those it was for; of a restart, the new ones."""
+    """The selected tasks; for a restart, the new ones."""
     is_dry: bool
     is_all: bool
-    """False: there may be more, and the same order goes on with them."""
+    """False: there may be more, and the same call continues with them."""
 
 
 async def pause_many(
@@ -84,7 +84,7 @@ async def resume_many(
     limit: int = MOST_AT_ONCE,
     dry_run: bool = False,
 ) -> Many:
-    """Not those that wait for another task: they go on by themselves."""
+    """Resumes paused tasks, except those that wait for another task: they resume by themselves."""
     chosen = await _select_open(conn, which, (PAUSED,), limit=limit, leaves_waiting=True)
     if not dry_run:
         held = [each for each in await hold(conn, chosen) if each.status is PAUSED and not each.is_waiting]
@@ -120,7 +120,8 @@ async def set_priority_many(
     limit: int = MOST_AT_ONCE,
     dry_run: bool = False,
 ) -> Many:
-    """Of a whole domain also the pages that wait for their first visit and have no task yet."""
+    """Sets the priority of open tasks; for a whole domain also of pages that wait for their first visit and have no
+    task yet."""
     validate_priority(priority)
     chosen = await _select_open(conn, which, OPEN, limit=limit)
     if not dry_run:
@@ -145,7 +146,7 @@ async def restart_failed(
     limit: int = 1000,
     dry_run: bool = False,
 ) -> Many:
-    """Pages whose last visit failed, newest first; each gets a new task that counts its tries from the beginning."""
+    """Restarts pages whose last visit failed, newest first; each gets a new task whose retry count starts at zero."""
     validate_limit(limit)
     found = await conn.fetch(SQL["choose_failed"], await _domain_id(conn, domain), error_code, failed_after, limit)
     return await _restart_many(
@@ -156,7 +157,7 @@ async def restart_failed(
 async def restart_tasks(
     conn: Connection, task_ids: Sequence[int], *, by: str, reason: str | None = None, dry_run: bool = False
 ) -> Many:
-    """The pages of these closed tasks are visited again; one that has an open task by now is left as it is."""
+    """Visits the pages of these closed tasks again; a page that has an open task by now is left unchanged."""
     limit = len(task_ids) + 1
     return await _restart_many(conn, "restart", task_ids, limit=limit, dry_run=dry_run, by=by, reason=reason)
 
@@ -170,7 +171,7 @@ async def restart_batch(
     limit: int = MOST_AT_ONCE,
     dry_run: bool = False,
 ) -> Many:
-    """Every page of a batch that has no open task is visited again, for the same batch."""
+    """Visits every page of a batch that has no open task again, for the same batch."""
     validate_limit(limit)
     found = [row["id"] for row in await conn.fetch(SQL["choose_batch"], batch_id, limit)]
     return await _restart_many(conn, "restart-batch", found, limit=limit, dry_run=dry_run, by=by, reason=reason)

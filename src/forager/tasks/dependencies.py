@@ -1,7 +1,8 @@
-"""Tasks that wait for other tasks: what becomes of them when those are closed.
+"""Releases or cancels tasks that wait for other tasks when those are closed.
 
-Completed: they wait for a worker. Failed for good, or cancelled: they are cancelled too, or go on all the same, as the
-setting `dependents` says. In bounded portions, each a transaction of the caller's; safe to run at any time, by anybody.
+When the other task is completed, they wait for a worker. When it failed for good or was cancelled, they are cancelled
+too, or continue all the same, as the setting `dependents` says. Works in bounded batches, each in a transaction of the
+caller; safe to run at any time, by any process.
 """
 
 from collections import defaultdict
@@ -17,7 +18,8 @@ BY = "dependency"
 
 
 async def release_finished(conn: Connection, *, goes_on: bool = False) -> int:
-    """How many were settled; as many as a portion has: there may be more. `goes_on`: also after a failure."""
+    """Returns how many tasks were released or cancelled; if that is a full batch, there may be more. `goes_on`: also
+    release them after a failure."""
     found = await frontier.find_finished_dependencies(conn, limit=LIMIT)
     if not found:
         return 0

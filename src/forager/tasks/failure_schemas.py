@@ -1,4 +1,4 @@
-"""Failures, as answers show them."""
+"""Response schemas of failures."""
 
 from datetime import date, datetime
 from typing import Literal

@@ -1,7 +1,7 @@
-"""What goes wrong, and how much of it is one problem. Every door (CLI, API) calls these.
+"""Groups failures by problem. All interfaces (CLI, API) call these functions.
 
-A failure has a code and a message. Messages of one problem differ in a URL, a name, a number; without these they have
-one shape, and code and shape make a fingerprint: 312 failures are one line. Of a bug of ours the place in the code
+A failure has a code and a message. Messages of one problem differ in a URL, a name or a number; without these they have
+one shape, and code and shape make a fingerprint: 312 failures are one line. For a bug of ours the position in the code
 counts, not the message.
 """
 
@@ -30,15 +30,15 @@ SHORTEST_PREFIX = 4
 
 class Category(StrEnum):
     NETWORK = "network"
-    """Nobody usable answered."""
+    """No usable response was received."""
     SITE = "site"
-    """Somebody answered, and it was no page for us."""
+    """The server responded, but not with a page for us."""
     ROBOTS = "robots"
-    """A robots.txt forbids it: no failure, and shown only where it is asked for."""
+    """A robots.txt forbids it: not a failure, and shown only on request."""
     PARSE = "parse"
-    """The answer could not be read."""
+    """The response could not be parsed."""
     VALIDATION = "validation"
-    """It was read, or asked for, and broke a rule."""
+    """The content, or the request itself, violates a rule."""
     US = "us"
     """A fault of ours."""
 
@@ -74,19 +74,19 @@ CATEGORIES: Mapping[str, Category] = {
     "store_unavailable": Category.US,
     "broken": Category.US,
 }
-"""Every error code there is; a test compares."""
+"""All error codes; a test compares them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Failures that are one problem."""
+    """Failures that have the same cause."""
 
     fingerprint: str
     category: Category
     code: str
     blame: str
     shape: str
-    """The message, without what differs."""
+    """The message without the parts that differ."""
     failures: int
     domains: int
     first_at: datetime
@@ -99,14 +99,14 @@ class Pattern:
 class RedriveResult:
     fingerprint: str | None
     tasks: Sequence[int]
-    """New tasks; of a dry run, those that would be tried again."""
+    """New tasks; for a dry run, those that would be tried again."""
     webhooks: int
-    """Calls that were given up and are made again."""
+    """Number of abandoned webhook calls that are retried."""
     is_dry: bool
 
 
 def category_of(code: str) -> Category:
-    """A code of a newer Forager is a fault of ours until we know better."""
+    """Returns the category of a code. A code of a newer Forager counts as a fault of ours."""
     return CATEGORIES.get(code, Category.US)
 
 
@@ -119,9 +119,9 @@ async def patterns(
     after: tuple[int | None, str | None] = (None, None),
     limit: int | None = 50,
 ) -> list[Pattern]:
-    """The largest problems first, of the time before `until`; None: now. Pages of one list are of one moment: numbers
-    that grow would move problems from page to page. `after`: how many failures the last one had, and its fingerprint.
-    """
+    """Returns the largest problems first, up to `until`; None: now. All pages of one list use the same moment:
+    growing counts would move problems from page to page. `after`: the number of failures and the fingerprint of the
+    last row."""
     codes = _codes_of(category)
     since_at = (until or await read_clock(conn)) - since
     rows = await conn.fetch(SQL["patterns"], since_at, until, codes, None, *after, limit)
@@ -129,7 +129,7 @@ async def patterns(
 
 
 async def describe(conn: Connection, fingerprint: str, *, since: timedelta = DAY) -> Row:
-    """One problem: what, since when, where, day by day, with the trace of one failure where it is a bug."""
+    """Returns one problem: what, since when, where, day by day, with the traceback of one failure where it is a bug."""
     found = await find(conn, fingerprint, since=since)
     since_at = await read_clock(conn) - since
     days = await conn.fetch(SQL["days_of_pattern"], found.fingerprint, DAYS_SHOWN)
@@ -145,7 +145,8 @@ async def describe(conn: Connection, fingerprint: str, *, since: timedelta = DAY
 
 
 async def find(conn: Connection, fingerprint: str, *, since: timedelta = DAY) -> Pattern:
-    """By its fingerprint, or the beginning of one: among the failures since, else in the days before."""
+    """Finds a problem by its fingerprint or a prefix of it: among the failures since then, else in the daily
+    statistics."""
     wanted = fingerprint.strip().lower()
     if len(wanted) < SHORTEST_PREFIX:
         raise UsageError(
@@ -162,7 +163,7 @@ async def find(conn: Connection, fingerprint: str, *, since: timedelta = DAY) ->
 
 
 async def count_categories(conn: Connection, *, since: timedelta = DAY) -> dict[str, int]:
-    """Category → failures."""
+    """Returns the number of failures by category."""
     counts = dict.fromkeys(Category, 0)
     for row in await conn.fetch(SQL["failures_by_code"], await read_clock(conn) - since):
         counts[category_of(row["code"])] += row["failures"]
@@ -180,8 +181,8 @@ async def list_dead(
     before: tuple[int | None, int | None] = (None, None),
     limit: int = 100,
 ) -> Row:
-    """Visits that failed for good by our own fault, and calls that nobody took; of each the newest first, and so
-    many. `before`: only older ones than this visit and this call."""
+    """Returns visits that failed for good by our own fault, and webhook calls that were not accepted; of each up to
+    `limit`, newest first. `before`: only those older than this visit and this call."""
     since_at = await read_clock(conn) - since
     dead = await conn.fetch(SQL["dead_tasks"], since_at, fingerprint, before[0], limit)
     calls = await conn.fetch(SQL["dead_webhooks"], before[1], limit)
@@ -197,8 +198,8 @@ async def redrive(
     limit: int = MOST_REDRIVEN,
     dry_run: bool = False,
 ) -> RedriveResult:
-    """Try again what failed for good: all dead letters, webhooks too, or every visit that failed with one problem; of
-    each kind at most `limit`, the newest."""
+    """Retries what failed for good: all dead letters including webhooks, or every visit that failed with one
+    problem; of each kind at most `limit`, the newest."""
     since_at = await read_clock(conn) - since
     if fingerprint is None:
         rows = await conn.fetch(SQL["dead_tasks"], since_at, None, None, limit)

@@ -1,8 +1,11 @@
--- Failures by what they have in common, and what failed for good. Reads only.
+-- Failures grouped by problem, and what failed for good. Reads only.
 
 -- name: patterns
--- Failures between two moments ($2 NULL: until now), by code and shape: how many, in how many domains, when first and last, and one of them. What
--- somebody called off did not fail, and neither did what a robots.txt forbids: that is listed by its code or its fingerprint only. $3: only these codes, $4: only fingerprints that begin so, $5 and $6: only what comes behind this one. Messages are grouped before they are shaped: a thousand equal ones are shaped once for each domain.
+-- Failures between two moments ($2 NULL: until now), by code and shape: their number, the number of domains, the first
+-- and last time, and one sample. Cancelled tasks are not failures, and neither are pages that a robots.txt forbids:
+-- these are listed by their code or fingerprint only. $3: only these codes, $4: only fingerprints with this prefix, $5
+-- and $6: only rows after this one. Messages are grouped before they are shaped: a thousand equal ones are shaped once
+-- for each domain.
 WITH failed AS (
     SELECT t.error_code AS code, COALESCE(t.blame, 'nobody') AS blame, COALESCE(t.error_message, '') AS message, e.stack, t.domain_id,
            count(*) AS failures, min(t.completed_at) AS first_at, max(t.completed_at) AS last_at, max(t.id) AS task_id
@@ -31,7 +34,7 @@ WHERE ($4::text IS NULL OR starts_with(f.fingerprint, $4))
 ORDER BY f.failures DESC, f.fingerprint LIMIT $7;
 
 -- name: find_fingerprint
--- One problem as the days know it, by the beginning of its fingerprint.
+-- One problem from the daily statistics, by a prefix of its fingerprint.
 SELECT fingerprint, (array_agg(code))[1] AS code, (array_agg(blame))[1] AS blame, (array_agg(shape))[1] AS shape, sum(failures)::bigint AS failures,
        max(domains)::int AS domains, min(first_at) AS first_at, max(last_at) AS last_at,
        (array_agg(sample ORDER BY last_at DESC))[1] AS sample, (array_agg(sample_task ORDER BY last_at DESC))[1] AS sample_task
@@ -42,18 +45,18 @@ FROM error_days WHERE starts_with(fingerprint, $1) GROUP BY fingerprint ORDER BY
 SELECT day, failures, domains FROM error_days WHERE fingerprint = $1 ORDER BY day DESC LIMIT $2;
 
 -- name: domains_of_pattern
--- Where a problem occurs, since a moment.
+-- Domains in which a problem occurs, since a moment.
 SELECT d.name AS domain, count(*) AS failures, max(t.completed_at) AS last_at
 FROM crawl_tasks t JOIN domains d ON d.id = t.domain_id LEFT JOIN errors e ON e.task_id = t.id
 WHERE t.completed_at >= $1 AND t.error_code = $2 AND failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack) = $3
 GROUP BY d.name ORDER BY count(*) DESC, d.name LIMIT $4;
 
 -- name: stack_of_task
--- The trace a failure left, where it is a bug of ours.
+-- The traceback of a failure, where it is a bug of ours.
 SELECT e.stack, p.url FROM crawl_tasks t JOIN pages p ON p.id = t.page_id LEFT JOIN errors e ON e.task_id = t.id WHERE t.id = $1 LIMIT 1;
 
 -- name: dead_tasks
--- Visits that failed for good by our own fault: nothing came after them, and nothing waits. $2: only of this problem, $3: only older ones.
+-- Visits that failed for good by our own fault and have no later task. $2: only of this problem, $3: only older ones.
 SELECT t.id AS task_id, p.url, d.name AS domain, t.error_code AS code, t.error_message AS message, t.completed_at AS died_at, t.retry_count,
        left(md5(t.error_code || ' ' || failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack)), 12) AS fingerprint
 FROM crawl_tasks t JOIN pages p ON p.id = t.page_id JOIN domains d ON d.id = t.domain_id LEFT JOIN errors e ON e.task_id = t.id
@@ -64,7 +67,7 @@ WHERE t.outcome = 'failed' AND t.blame IN ('us', 'parser') AND t.completed_at >=
 ORDER BY t.id DESC LIMIT $4;
 
 -- name: failed_of_pattern
--- The last visits of pages that failed with one problem, whoever is to blame, and that nothing came after.
+-- The last visits of pages that failed with one problem, whatever the cause, and have no later task.
 SELECT t.id FROM crawl_tasks t LEFT JOIN errors e ON e.task_id = t.id
 WHERE t.status = 'failed' AND t.completed_at >= $1 AND t.error_code = $2
   AND failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack) = $3
@@ -72,21 +75,21 @@ WHERE t.status = 'failed' AND t.completed_at >= $1 AND t.error_code = $2
 ORDER BY t.id DESC LIMIT $4;
 
 -- name: failures_by_code
--- How many failures since a moment have which code; counted as `patterns` counts them, without looking at messages.
+-- Number of failures by code since a moment; counted as `patterns` counts them, without reading messages.
 SELECT t.error_code AS code, count(*) AS failures FROM crawl_tasks t
 WHERE t.completed_at >= $1 AND t.error_code IS NOT NULL AND t.outcome <> 'cancelled' GROUP BY t.error_code
 UNION ALL
 SELECT 'invalid_product', COALESCE(sum(cardinality(p.problems)), 0)::bigint FROM products p WHERE NOT p.is_valid AND p.updated_at >= $1;
 
 -- name: dead_calls
--- Calls that were given up, the newest so many.
+-- Abandoned webhook calls, the newest $1.
 SELECT id FROM webhook_calls WHERE died_at IS NOT NULL ORDER BY id DESC LIMIT $1;
 
 -- name: count_dead_calls
--- How many of so many there are.
+-- Counts abandoned webhook calls, up to $1.
 SELECT count(*)::int FROM (SELECT FROM webhook_calls WHERE died_at IS NOT NULL LIMIT $1) AS dead;
 
 -- name: dead_webhooks
--- Calls that were given up; $1: only older ones.
+-- Abandoned webhook calls; $1: only older ones.
 SELECT id, kind, task_id, url, created_at, died_at, tries, status_code, error FROM webhook_calls
 WHERE died_at IS NOT NULL AND ($1::bigint IS NULL OR id < $1) ORDER BY id DESC LIMIT $2;

@@ -1,5 +1,5 @@
 -- name: tasks_by_id
--- Tasks, newest first: open ones are the queue, closed ones the history. Those of a batch come with all their tries.
+-- Tasks, newest first: open ones are the queue, closed ones the history. Tasks of a batch include all their retries.
 SELECT t.id, t.page_id, p.url, d.name AS domain, t.run_id, t.status::text AS status, t.outcome::text AS outcome, t.status_code,
        t.error_code, t.error_message, t.blame, t.retry_count, t.parent_task_id, t.priority, t.created_by, t.created_at, t.scheduled_for,
        t.locked_by, t.locked_at, t.requested_at, t.completed_at, t.response_time_ms, t.bytes, t.is_changed, t.proxy_id,
@@ -24,7 +24,7 @@ ORDER BY t.id DESC
 LIMIT $11::bigint;
 
 -- name: tasks_of_domain
--- Tasks of one domain, newest first: the history by its index, the queue by that of open tasks.
+-- Tasks of one domain, newest first: the history by its index, the queue by the index of open tasks.
 SELECT t.id, t.page_id, p.url, d.name AS domain, t.run_id, t.status::text AS status, t.outcome::text AS outcome, t.status_code,
        t.error_code, t.error_message, t.blame, t.retry_count, t.parent_task_id, t.priority, t.created_by, t.created_at, t.scheduled_for,
        t.locked_by, t.locked_at, t.requested_at, t.completed_at, t.response_time_ms, t.bytes, t.is_changed, t.proxy_id,

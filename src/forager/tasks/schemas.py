@@ -1,4 +1,4 @@
-"""Tasks, runs and workers, as answers show them."""
+"""Response schemas of tasks, runs and workers."""
 
 from datetime import datetime
 from typing import Any, Literal

@@ -1,10 +1,10 @@
-"""What an operator may do to one task: look, pause, resume, cancel, restart, hurry. Every door (CLI, API) calls these;
-orders for many are in `tasks_many.py`, new tasks in `submit.py`.
+"""Operator actions on one task: show, pause, resume, cancel, restart, change its priority. All interfaces (CLI, API)
+call these; actions on many tasks are in `bulk.py`, new tasks in `submit.py`.
 
-Each verb runs in the caller's one transaction and locks the rows of the domains first, then those of the tasks. It is
-written down with who and why (`task_orders`). Called twice it gives the same answer, and makes no second task. What is
-closed never changes: a restart is a new task whose parent is the old one. A running task that is paused or
-cancelled is put down by its worker at its next step.
+Each action runs in the caller's transaction and locks the rows of the domains first, then those of the tasks. It is
+recorded with actor and reason (`task_orders`). Called twice it returns the same result and creates no second task. A
+closed task never changes: a restart is a new task whose parent is the old one. When a running task is paused or
+cancelled, its worker abandons it at its next step.
 """
 
 from datetime import datetime
@@ -32,14 +32,14 @@ from forager.tasks.transitions import (
 
 SHOWN = 50
 MOST_REDIRECTS = 5
-"""Pages that are shown of those which send to the page of a task; a home may have thousands."""
+"""Maximum number of pages shown that redirect to the page of a task; a home page may have thousands."""
 
 
-# looking -------------------------------------------------------------------------------------------------------------
+# queries -------------------------------------------------------------------------------------------------------------
 
 
 async def describe(conn: Connection, task_id: int, *, limit: int = SHOWN) -> Row:
-    """One task, with the other visits of its page and what people ordered for it."""
+    """Returns one task, with the other visits of its page and the operator actions on it."""
     found = await conn.fetchrow(SQL["describe_task"], task_id)
     if found is None:
         raise _unknown(task_id)
@@ -51,12 +51,14 @@ async def describe(conn: Connection, task_id: int, *, limit: int = SHOWN) -> Row
 
 
 async def redirects(conn: Connection, task_id: int) -> list[Row]:
-    """Where it was sent on to, and which pages send to its page; nothing where links are not stored."""
+    """Returns the redirect target of a task, and the pages that redirect to its page; empty where links are not
+    stored."""
     return [dict(row) for row in await conn.fetch(SQL["redirects_of_task"], task_id, MOST_REDIRECTS)]
 
 
 async def history(conn: Connection, task_id: int, *, limit: int = SHOWN, before: int | None = None) -> list[Row]:
-    """All visits to the page of a task, newest first; `before` is the id of the last one of the page before."""
+    """Returns all visits to the page of a task, newest first; `before` is the id of the last one on the previous
+    page."""
     return [dict(row) for row in await conn.fetch(SQL["visits_of_page"], task_id, limit, before)]
 
 
@@ -65,7 +67,7 @@ async def orders(conn: Connection, task_id: int, *, limit: int = SHOWN) -> list[
 
 
 async def count(conn: Connection, *, since: datetime) -> list[Row]:
-    """By state: how many tasks, and how long they took on average."""
+    """Returns the number of tasks and their average duration by state."""
     return [dict(row) for row in await conn.fetch(SQL["count_tasks"], since)]
 
 
@@ -83,7 +85,7 @@ async def pause(conn: Connection, task_id: int, *, by: str, reason: str | None =
 
 
 async def resume(conn: Connection, task_id: int, *, by: str, reason: str | None = None) -> TaskState:
-    """Never counts as another try."""
+    """Resumes a task. Never counts as a retry."""
     held = await _hold_one(conn, task_id)
     if held.status is not PAUSED or held.is_waiting:
         if held.status in CLOSED:
@@ -113,7 +115,7 @@ async def restart(
     scheduled_at: datetime | None = None,
     force: bool = False,
 ) -> TaskState:
-    """The page is visited again, by a new task. One that is open is only restarted by force: it is cancelled first."""
+    """Visits the page again, by a new task. An open task is restarted only by force: it is cancelled first."""
     validate_priority(priority)
     held = await _hold_one(conn, task_id)
     if held.status not in CLOSED:
@@ -138,7 +140,8 @@ async def restart(
 async def set_priority(
     conn: Connection, task_id: int, priority: int, *, by: str, reason: str | None = None
 ) -> TaskState:
-    """1 is first, 10 is last. Counts from the next claim on; a worker that has it goes on with it."""
+    """Sets the priority: 1 is first, 10 is last. Takes effect from the next claim on; a worker that already has the
+    task continues with it."""
     validate_priority(priority)
     held = await _hold_one(conn, task_id)
     if held.status in CLOSED:
@@ -149,7 +152,7 @@ async def set_priority(
     return await _tell(conn, held, True, f"Its priority is {priority}, it was {held.priority}.")
 
 
-# answers and refusals -----------------------------------------------------------------------------------------------
+# results and rejections ---------------------------------------------------------------------------------------------
 
 
 async def _hold_one(conn: Connection, task_id: int) -> LockedTask:
@@ -165,7 +168,8 @@ async def _tell(conn: Connection, held: LockedTask, was_changed: bool, message: 
 
 
 def _reject(held: LockedTask, to: TaskStatus, verb: str) -> None:
-    """A task that waits for another is paused already, and may be by a person too."""
+    """Raises if the task cannot change to this state. A task that waits for another one is already paused, and an
+    operator may pause it too."""
     if held.status in CLOSED:
         raise _closed(held, verb)
     if held.status is not to and not can_transition(held.status, to):

@@ -1,7 +1,8 @@
-"""New tasks: visits that a person or a program orders by URL, one by one or many at once under the name of a batch.
+"""Creates tasks: visits that a person or a program submits by URL, one by one or many at once under the name of a
+batch.
 
-One transaction for all of them, however many. Unknown pages become known, as seeds do; a page that has an open task
-keeps it, and the order is added to it: nobody is visited twice for being asked for twice.
+All tasks of a call are created in one transaction, however many. Unknown pages are added, as seeds are; a page that has
+an open task keeps it, and the submission is merged into it: no page is visited twice because it was submitted twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,27 +32,27 @@ PENDING, PAUSED = TaskStatus.PENDING, TaskStatus.PAUSED
 
 @dataclass(frozen=True, slots=True)
 class TaskOrder:
-    """One visit; None takes what is usual."""
+    """One visit to submit; None selects the default."""
 
     url: str
     priority: int | None = None
-    """1 is first, 10 is last; None: 5, and what an open task has."""
+    """1 is first, 10 is last; None: 5, or the priority of an open task."""
     scheduled_for: datetime | None = None
     """None: now."""
     is_recurring: bool | None = None
-    """False: once, whatever the frequency of its domain."""
+    """False: visit once, whatever the frequency of its domain."""
     revisit_every_s: float | None = None
-    """Overrides the frequency of page and domain, also for the visits after it."""
+    """Overrides the frequency of page and domain, also for later visits."""
     max_retries: int | None = None
     webhook_url: str | None = None
     depends_on: int | None = None
-    """The task that has to be completed before."""
+    """The task that must be completed first."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubmitResult:
     tasks: tuple[TaskState, ...]
-    """In the order they were given; a URL that was given twice stands once. `was_changed`: the task is new."""
+    """In the order submitted; a URL given twice appears once. `was_changed`: the task is new."""
     batch_id: int | None
     batch: str | None
 
@@ -69,7 +70,7 @@ async def submit(
     batch: str | None = None,
     guard: AddressGuard | None = None,
 ) -> SubmitResult:
-    """All of them or none. With the guard, addresses that may never be asked are refused here already."""
+    """Creates all of the tasks or none. With the guard, addresses that are never allowed are rejected here already."""
     wanted = read_orders(orders, guard)
     ends = await _ends_of_dependencies(conn, list(wanted.values()))
     row = await frontier.name_batch(conn, _batch_name(batch), by=by) if batch is not None else None
@@ -95,7 +96,8 @@ async def submit(
 
 
 def read_orders(orders: Sequence[TaskOrder], guard: AddressGuard | None = None) -> dict[str, TaskOrder]:
-    """By normal URL, each once; the first order for a URL counts. Refuses all if one is bad."""
+    """Returns the submissions by normalised URL, each once; the first one for a URL counts. Rejects all if one is
+    invalid."""
     if not orders:
         raise UsageError("There is nothing to submit: name at least one URL.", field="urls")
     if len(orders) > MOST_ORDERS:
@@ -111,8 +113,8 @@ def read_orders(orders: Sequence[TaskOrder], guard: AddressGuard | None = None) 
 
 
 def read_webhook(url: str, guard: AddressGuard | None = None) -> str:
-    """A URL that may be told of things: http or https, without a name and password, and none that the guard would
-    refuse whenever it is called."""
+    """Validates a webhook URL: http or https, without user name and password, and none that the guard would reject
+    whenever it is called."""
     if len(url) > LONGEST_WEBHOOK:
         raise UsageError(f"A webhook's URL has at most {LONGEST_WEBHOOK} characters.", field="webhook_url")
     normal = _read_url(url, None)
@@ -160,7 +162,7 @@ def _batch_name(name: str) -> str:
 
 
 async def _enqueue(conn: Connection, urls: Sequence[str]) -> dict[str, int]:
-    """URL → its page, known from now on. Its domains are held."""
+    """Returns the page id of each URL, adding unknown pages. Their domains are locked."""
     links = {url: Discovery(url, url_key(url), domain_of(url), 0, 0, "", "seed") for url in urls}
     learned = EnqueueResult()
 
@@ -181,7 +183,7 @@ async def _domains_of(conn: Connection, page_ids: Sequence[int]) -> list[int]:
 
 
 async def _ends_of_dependencies(conn: Connection, orders: Sequence[TaskOrder]) -> dict[int, str | None]:
-    """Task somebody depends on → its outcome, None while it is open."""
+    """Returns the outcome of each task that a submission depends on, None while it is open."""
     wanted = sorted({order.depends_on for order in orders if order.depends_on is not None})
     if not wanted:
         return {}
@@ -197,7 +199,8 @@ async def _ends_of_dependencies(conn: Connection, orders: Sequence[TaskOrder]) -
 
 
 async def _check_dependencies(conn: Connection, wanted: Mapping[str, TaskOrder], page_ids: Mapping[str, int]) -> None:
-    """A page has one open task, which cannot wait for something it was not ordered to wait for."""
+    """Checks that no open task would get a new dependency: a page has one open task, which cannot wait for a task
+    that it was not submitted to wait for."""
     waiting = {page_ids[url]: order.depends_on for url, order in wanted.items() if order.depends_on is not None}
     if not waiting:
         return

@@ -1,6 +1,6 @@
-"""What orders for one task and orders for many have in common: the steps themselves, on tasks that are held.
+"""State changes shared by actions on one task and on many, for tasks that are locked.
 
-Rows of domains are locked before those of tasks, as workers do. Every move is written down with who and why.
+Rows of domains are locked before those of tasks, as workers do. Every change is recorded with actor and reason.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ PENDING, PAUSED, CANCELLED = TaskStatus.PENDING, TaskStatus.PAUSED, TaskStatus.C
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """A task after an order: where it stands, and whether the order changed that."""
+    """A task after an action: its state, and whether the action changed it."""
 
     task_id: int
     url: str
@@ -50,7 +50,7 @@ class Restarted(NamedTuple):
     task_id: int
     is_new: bool
     change: str | None
-    """Of one that waited already: what was changed, in words."""
+    """For a task that was already open: what was changed, as text."""
 
 
 async def pause_locked(conn: Connection, held: Sequence[LockedTask], *, by: str, reason: str | None) -> None:
@@ -59,7 +59,7 @@ async def pause_locked(conn: Connection, held: Sequence[LockedTask], *, by: str,
 
 
 async def resume_locked(conn: Connection, held: Sequence[LockedTask], *, by: str, reason: str | None) -> set[int]:
-    """Those that wait for a task that is not completed yet."""
+    """Resumes tasks; returns the ids of those that still wait for a task that is not completed."""
     wanted = [each.depends_on for each in held if each.depends_on is not None]
     ended = {row["id"]: row["outcome"] for row in await conn.fetch(SQL["outcomes_of"], wanted)} if wanted else {}
     waiting = {each.id for each in held if ended.get(each.depends_on or 0, "success") != "success"}
@@ -94,8 +94,8 @@ async def set_priorities(
 async def restart_locked(
     conn: Connection, held: Sequence[LockedTask], order: RestartOrder, *, by: str, reason: str | None
 ) -> dict[int, Restarted]:
-    """Page → its open task now. The tasks are closed, and their domains held. A task that waits already is given the
-    moment and the priority of the order, which is noted as well."""
+    """Returns the open task of each page. The given tasks are closed, and their domains locked. A task that is
+    already open gets the time and the priority of the restart, which is recorded as well."""
     parents = {row["page_id"]: row for row in await frontier.closed_orders(conn, [each.id for each in held])}
     added = await frontier.queue_pages(conn, list(parents))
     new = await frontier.add(conn, [_build_task(row, order) for row in parents.values()], by=by)
@@ -117,7 +117,7 @@ async def restart_locked(
 async def _record_rescheduled(
     conn: Connection, hurried: Sequence[RescheduledTask], *, by: str, reason: str | None
 ) -> None:
-    """One line each; what changed is told of one, and of many that they are due earlier."""
+    """Records one row per task; for a single task it states what changed, for several that they are due earlier."""
     if hurried:
         change = _change(hurried[0]) if len(hurried) == 1 else "due now instead of later"
         moves = [(each.id, each.status, each.status) for each in hurried]
@@ -153,7 +153,7 @@ def _build_task(row: Row, order: RestartOrder) -> NewTask:
 
 
 def first_due(tasks: Iterable[frontier.OpenTask]) -> dict[int, datetime]:
-    """Domain → when the first of these tasks may be taken."""
+    """Returns when the first of these tasks is due, by domain."""
     first: dict[int, datetime] = {}
     for task in tasks:
         first[task.domain_id] = min(task.scheduled_for, first.get(task.domain_id, task.scheduled_for))
@@ -161,7 +161,7 @@ def first_due(tasks: Iterable[frontier.OpenTask]) -> dict[int, datetime]:
 
 
 async def hold(conn: Connection, task_ids: Sequence[int]) -> list[LockedTask]:
-    """Domains first, as workers do."""
+    """Locks the tasks, domains first, as workers do."""
     await domains.hold(conn, await frontier.domains_of(conn, task_ids))
     return await frontier.hold(conn, task_ids)
 

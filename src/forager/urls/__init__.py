@@ -1,1 +1,1 @@
-"""What a URL is, which spelling of it counts, and which domain it belongs to. Pure; no network, no database."""
+"""Parses and normalises URLs, and determines the domain of each. Pure; no network, no database."""

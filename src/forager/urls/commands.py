@@ -1,4 +1,4 @@
-"""`forager normalize`: the one spelling of a URL. No database; prints JSON."""
+"""`forager normalize`: prints the normalised form of URLs. No database; prints JSON."""
 
 from typing import Annotated, Any
 

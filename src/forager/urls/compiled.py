@@ -1,5 +1,5 @@
-"""The inner loop of this room that is there in C, or None: it is described where its Python twin is, which is taken
-then. Nobody else imports `_native`."""
+"""C version of this package's inner loop; None where it was not built, and the Python version runs instead. The Python
+version carries the documentation. No other module imports `_native`."""
 
 from collections.abc import Callable, Sequence
 

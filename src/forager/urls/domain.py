@@ -1,6 +1,5 @@
-"""Which domain a URL belongs to. A domain is a site as an entity: `www.` and default ports do not make another one,
-sub-domains and other ports do.
-"""
+"""Determines the domain of a URL. A domain identifies a site: `www.` and default ports do not make a different one,
+sub-domains and other ports do."""
 
 import re
 from functools import cache, lru_cache
@@ -14,15 +13,15 @@ if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
 PLAIN_ORIGIN = re.compile(r"https?://(?:[a-z0-9-]{1,63}\.)+[a-z]{1,63}")
-"""Of a host that is written as DNS has it: nothing to decode, and its last label makes it no address."""
+"""Matches an origin whose host is in plain DNS form: nothing to decode, and its last label rules out an IP address."""
 LONGEST_PLAIN_ORIGIN = 250
-"""A DNS name has up to 253 letters."""
+"""A DNS name has up to 253 characters."""
 LONGEST_ORIGIN = 270
-"""`https://`, a full DNS name and a port. Longer strings never enter the cache, so its memory is bounded."""
+"""`https://`, a full DNS name and a port. Longer strings are never cached, which bounds the cache's memory."""
 
 
 def domain_of(url: str, *, strip_subdomains: bool = False) -> str:
-    """The canonical domain: `https://www.Shop.example:8443/x` → `shop.example:8443`."""
+    """Returns the canonical domain: `https://www.Shop.example:8443/x` → `shop.example:8443`."""
     end = url.find("/", 8)
     domain = _known_domain(url[:end]) if 8 < end < LONGEST_ORIGIN else None
     if domain is None:
@@ -31,7 +30,7 @@ def domain_of(url: str, *, strip_subdomains: bool = False) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and non-default port: what robots.txt is asked for."""
+    """Returns scheme, host and non-default port: the unit that has one robots.txt."""
     end = url.find("/", 8)
     if 8 < end < LONGEST_ORIGIN and is_canonical_origin(url[:end]):
         return url[:end]
@@ -40,8 +39,8 @@ def origin_of(url: str) -> str:
 
 
 def domain_of_origin(origin: str) -> str | None:
-    """The canonical domain of an origin that is written as it is normalised; None of others. Not remembered: for many
-    origins that are asked for once each."""
+    """Returns the canonical domain of an origin already in normalised form; None for others. Not cached: for many
+    origins that are looked up once each."""
     return _strip_www(origin.partition("://")[2]) if _is_canonical(origin) else None
 
 
@@ -49,7 +48,7 @@ _known_domain = lru_cache(maxsize=8192)(domain_of_origin)
 
 
 def _is_canonical(origin: str) -> bool:
-    """Whether a URL that starts with `origin` and a slash keeps these very characters when it is normalised."""
+    """Whether a URL that starts with `origin` and a slash keeps exactly these characters when normalised."""
     if PLAIN_ORIGIN.fullmatch(origin) and "xn--" not in origin and len(origin) < LONGEST_PLAIN_ORIGIN:
         return True
     try:
@@ -63,7 +62,8 @@ is_canonical_origin = lru_cache(maxsize=8192)(_is_canonical)
 
 @lru_cache(maxsize=8192)
 def registrable(name: str) -> str:
-    """Public suffix plus one label, port kept. Addresses, single labels and bare suffixes are their own."""
+    """Returns the public suffix plus one label, with the port. IP addresses, single labels and bare suffixes are
+    returned as is."""
     host, colon, port = _split_port(name)
     if is_address(host):
         return name
@@ -85,7 +85,7 @@ def is_address(host: str) -> bool:
 
 
 def _strip_www(name: str) -> str:
-    """Only the leading label, and only if a name with a dot is left: `www.com` is a domain of its own."""
+    """Removes the leading `www` label, but only if a name with a dot remains: `www.com` is a domain of its own."""
     rest = name.removeprefix("www.")
     return rest if "." in rest else name
 
@@ -99,7 +99,7 @@ def _split_port(name: str) -> tuple[str, str, str]:
 
 @cache
 def _public_suffixes() -> "PublicSuffixList":
-    """50 ms of loading, so only when first asked."""
+    """Loads the list on first use, because loading takes 50 ms."""
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()

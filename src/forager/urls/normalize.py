@@ -1,7 +1,7 @@
-"""One URL, one spelling: decides which string stands for a page, and its key.
+"""Normalises URLs: determines the one string that identifies a page, and its key.
 
-ada-url (WHATWG) decides what a string means; the policy decides which differences do not matter.
-Never guesses: what cannot be visited over http or https is refused with a sentence.
+ada-url (WHATWG) parses the string; the policy defines which differences do not matter. Never guesses: a URL that cannot
+be fetched over http or https is rejected with an error message.
 """
 
 import re
@@ -15,7 +15,7 @@ from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
 
 KEY_BYTES = 16
 
-# ada's serialisation is regular: the authority ends at the first slash, userinfo has its own "@" escaped.
+# ada's serialisation is regular: the authority ends at the first slash, "@" in userinfo is escaped.
 HREF = re.compile(r"(https?)://(?:[^/]*@)?(\[[0-9a-f:.]+\]|[^/:]+)(:\d+)?(/[^?#]*)(?:\?([^#]*))?")
 DNS_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
 UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -32,11 +32,11 @@ def _fix_escape(high: str, low: str) -> str:
 
 
 SPELLINGS = {f"%{high}{low}": _fix_escape(high, low) for high in hexdigits for low in hexdigits}
-"""Every percent-escape in every case → its one spelling."""
+"""Every percent-escape in any case → its normalised form."""
 
 
 def normalize(url: str, policy: UrlPolicy = DEFAULT_POLICY) -> str:
-    """The one spelling of `url`; raises BadUrlError when it is none we can visit."""
+    """Returns the normalised form of `url`; raises BadUrlError when it is not a URL Forager can fetch."""
     check_printable(url, policy)
     try:
         href: str = normalize_url(url)
@@ -46,12 +46,12 @@ def normalize(url: str, policy: UrlPolicy = DEFAULT_POLICY) -> str:
 
 
 def url_key(url: str) -> bytes:
-    """What a normalised URL is known by in the database."""
+    """Returns the key that identifies a normalised URL in the database."""
     return sha256(url.encode()).digest()[:KEY_BYTES]
 
 
 def apply_policy(href: str, policy: UrlPolicy) -> str:
-    """Apply the policy to a URL as ada serialised it."""
+    """Applies the policy to a URL as serialised by ada."""
     match = HREF.match(href)
     if match is None:
         raise BadUrlError(f"{show(href)} is not on the web: only http and https can be crawled.")
@@ -70,7 +70,8 @@ def apply_policy(href: str, policy: UrlPolicy) -> str:
 
 
 def normalize_query(query: str, policy: UrlPolicy) -> str:
-    """Parameters without tracking and empty ones, ordered by name, then value, so that permutations are one page."""
+    """Returns the query without tracking and empty parameters, sorted by name, then value, so that permutations are one
+    page."""
     if "&" not in query:
         piece = fix_escapes(query) if "%" in query else query
         return "" if policy.tracks(piece.partition("=")[0]) else piece
@@ -82,15 +83,15 @@ def normalize_query(query: str, policy: UrlPolicy) -> str:
 
 
 def fix_escapes(text: str) -> str:
-    """Decode what needs no escape, write the others in capitals. A text with a broken escape is left alone:
-    decoding around it could complete the broken one (`%%34%31` → `%41`) and mean something else next time."""
+    """Decodes unnecessary escapes and writes the others in capitals. A text with a broken escape is left unchanged:
+    decoding around it could complete the broken one (`%%34%31` → `%41`) and change the meaning next time."""
     if "%" not in text or STRAY_PERCENT.search(text):
         return text
     return ESCAPE.sub(lambda match: SPELLINGS[match.group()], text)
 
 
 def check_host(host: str) -> str:
-    """The host without its root dot, if it is an address or a name DNS can look up."""
+    """Returns the host without its root dot, if it is an IP address or a name that DNS can resolve."""
     name = host.removesuffix(".")
     if not name.startswith("[") and not DNS_NAME.fullmatch(name):
         raise BadUrlError(f"{show(host)} is no host name: labels have 1 to 63 letters, digits or hyphens each.")
@@ -105,7 +106,7 @@ def check_printable(url: str, policy: UrlPolicy) -> None:
 
 
 def show(url: str) -> str:
-    """A URL for a sentence: quoted, short, on one line, and without the name and password it may carry."""
+    """Returns a URL for use in a message: quoted, short, on one line, and without user name and password."""
     bare = USERINFO.sub("", url)
     return repr(bare if len(bare) <= 120 else bare[:117] + "...")
 

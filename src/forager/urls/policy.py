@@ -1,4 +1,4 @@
-"""What makes two spellings one URL beyond the WHATWG standard. Data only: `normalize` applies it.
+"""Defines which URLs are equal beyond the WHATWG standard. Data only: `normalize` applies it.
 
 Keys of stored pages depend on it, so any change that alters a result must raise `version`.
 """
@@ -6,11 +6,11 @@ Keys of stored pages depend on it, so any change that alters a result must raise
 from dataclasses import dataclass
 
 TRACKING_PREFIXES = ("utm_", "hsa_", "mtm_")
-"""Campaign tags of Google Analytics, HubSpot and Matomo: whole families with one prefix each."""
+"""Campaign tags of Google Analytics, HubSpot and Matomo: each family shares one prefix."""
 
 TRACKING_NAMES = frozenset(
     {
-        # These two say where a visitor came from.
+        # These two name the referrer of a visit.
         "ref", "source",
         # click ids of advertising networks
         "gclid", "gclsrc", "dclid", "gbraid", "wbraid", "gad_source", "gad_campaignid", "srsltid",
@@ -28,7 +28,7 @@ TRACKING_NAMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class UrlPolicy:
-    """One set of choices. Parameter names are compared in lower case."""
+    """One set of normalisation options. Parameter names are compared in lower case."""
 
     version: int = 1
     tracking_names: frozenset[str] = TRACKING_NAMES
@@ -37,7 +37,7 @@ class UrlPolicy:
     strip_trailing_slash: bool = False
     """Off: `/shop` and `/shop/` are two pages on many servers, and relative links differ between them."""
     max_bytes: int = 4096
-    """Longer URLs are refused, both as written and as normalised."""
+    """Longer URLs are rejected, both as written and as normalised."""
 
     def tracks(self, name: str) -> bool:
         lowered = name.lower()

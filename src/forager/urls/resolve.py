@@ -1,7 +1,6 @@
-"""Links of a page → normalised URLs. `resolve_link` is the reference; `resolve_links` gives exactly the same, faster:
-a plain link (most are) is put together from the base's pieces, without a query (most have none) all of a page at once;
-everything unusual takes the way through ada.
-"""
+"""Resolves links of a page to normalised URLs. `resolve_link` is the reference; `resolve_links` returns exactly the
+same, faster: a plain link (most are) is joined from the parts of the base, those without a query (most) for the whole
+page at once; all other links are parsed by ada."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -27,32 +26,32 @@ from forager.urls.normalize import (
 )
 from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
 
-# Characters no step of normalising touches: no escapes, no colon (a scheme?), no quote or backslash.
+# Characters that normalising never changes: no escapes, no colon (a scheme?), no quote or backslash.
 PLAIN = re.compile(r"([A-Za-z0-9_~!$&()*+,;=@./-]*)(?:\?([A-Za-z0-9_~!$&()*+,;=@./:?-]*))?(?:#[!-~]*)?")
 ESCAPED = r"%(?:[0189A-F][0-9A-F]|2[0-9ABCF]|3[A-F]|40|5[B-E]|60|7[BCDF])"
-"""An escape that is needed, and written as it is normalised."""
+"""A necessary escape in normalised form."""
 SIMPLE = re.compile(
     rf"(/(?:[A-Za-z0-9_~!$&()*+,;=@./:-]|{ESCAPED})*|(?:[A-Za-z0-9_~!$&()*+,;=@./-]|{ESCAPED})+)(?:#[!->@-~]*)?"
 )
-"""A path that is normalised already, and no query. Behind a slash a colon ends no scheme."""
+"""A path in normalised form, without a query. After a slash, a colon does not end a scheme."""
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 
 
 class Base(NamedTuple):
-    """What links of one page are relative to, taken apart once per page."""
+    """The base of a page's links, split once per page."""
 
     href: str | None
-    """As ada writes it; None when it is no web URL, then only absolute links lead anywhere."""
+    """As serialised by ada; None when it is not a web URL, in which case only absolute links resolve."""
     origin: str
-    """Empty when the base allows no fast way."""
+    """Empty when the fast path does not apply to the base."""
     directory: str
     page: str
     room: int
-    """The longest link that surely stays within the policy's length."""
+    """The longest link that certainly stays within the policy's length limit."""
 
 
 def resolve_links(base: str, hrefs: Sequence[str], policy: UrlPolicy = DEFAULT_POLICY) -> list[str | None]:
-    """Each link normalised, or None where it is no URL we visit."""
+    """Returns each link normalised, or None where it is not a URL Forager fetches."""
     ground = _remember(base, policy) if len(base) <= LONGEST_ORIGIN else _parse_base(base, policy)
     if not ground.origin:
         return [_resolve_or_none(ground.href, href, policy) for href in hrefs]
@@ -66,12 +65,12 @@ def resolve_links(base: str, hrefs: Sequence[str], policy: UrlPolicy = DEFAULT_P
 
 
 def resolve_link(base: str, href: str, policy: UrlPolicy = DEFAULT_POLICY) -> str:
-    """One link normalised; raises BadUrlError with the reason."""
+    """Returns one link normalised; raises BadUrlError with the reason."""
     return _resolve(_web_href(base), href, policy)
 
 
 def get_drop_reason(href: str) -> Literal["scheme", "bad_url"]:
-    """For a link that resolved to None: does it lead elsewhere (`mailto:`), or nowhere?"""
+    """Returns why a link resolved to None: another scheme (`mailto:`), or an invalid URL."""
     match = SCHEME.match(href.lstrip(WHITESPACE))
     return "scheme" if match and match[1].lower() not in {"http", "https"} else "bad_url"
 
@@ -79,8 +78,8 @@ def get_drop_reason(href: str) -> Literal["scheme", "bad_url"]:
 def join_simple_in_python(
     origin: str, directory: str, room: int, hrefs: Sequence[str], is_canonical: Callable[[str], bool]
 ) -> list[str | None]:
-    """Each link normalised that is simple; None of others. `is_canonical` says of another origin whether it is
-    normalised."""
+    """Returns each simple link normalised; None for the others. `is_canonical` returns whether another origin is in
+    normalised form."""
     return [_join_simple(origin, directory, room, href, is_canonical) for href in hrefs]
 
 
@@ -107,7 +106,7 @@ join_simple: JoinSimple = compiled.join_simple or join_simple_in_python
 
 
 def _join_plain(base: Base, href: str, policy: UrlPolicy) -> str | None:
-    """The fast way: None means the link is not plain enough, not that it is bad."""
+    """Joins a link on the fast path. None means that the link is not plain enough, not that it is invalid."""
     origin, rest = base.origin, href
     if href[:4] == "http":
         end = href.find("/", 8)
@@ -156,7 +155,8 @@ def _resolve(base: str | None, href: str, policy: UrlPolicy) -> str:
 
 
 def _web_href(base: str) -> str | None:
-    """The base as ada writes it. A plain one is written so already: asking ada takes half of what taking apart does."""
+    """Returns the base as serialised by ada. A plain one already has that form: calling ada takes half as long as the
+    split."""
     end = base.find("/", 8)
     if 8 < end < LONGEST_ORIGIN and is_canonical_origin(base[:end]):
         match = PLAIN.fullmatch(base, end)
@@ -185,4 +185,4 @@ def _parse_base(base: str, policy: UrlPolicy) -> Base:
 
 
 _remember = lru_cache(maxsize=4096)(_parse_base)
-"""For roots of sites, which are asked for again and again: taking apart costs 10 µs."""
+"""Cached for site roots, which are requested repeatedly: splitting costs 10 µs."""

@@ -1,6 +1,6 @@
-"""Sitemaps (sitemaps.org) as XML: `urlset` and `sitemapindex`, entry by entry, streamed through expat.
+"""Parses XML sitemaps (sitemaps.org), `urlset` and `sitemapindex`, entry by entry, streamed through expat.
 
-Nothing in the file is trusted: no DTD and so no entity is taken, and nesting, size and number of entries are bounded.
+The file is untrusted: DTDs, and therefore entities, are rejected, and nesting, size and number of entries are limited.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,39 +11,39 @@ from forager.errors import BadListError
 
 MOST_ENTRIES = 50_000
 MOST_BYTES = 50 * 1024 * 1024
-"""The protocol's own limits."""
+"""The limits of the protocol."""
 DEEPEST = 16
 LONGEST_TEXT = 8192
 MOST_PICTURES = 1000
-"""Of one entry."""
+"""Per entry."""
 ENTRY_OF = {"urlset": "url", "sitemapindex": "sitemap"}
 PICTURES = {"image": "loc", "video": "thumbnail_loc"}
-"""Extensions whose entries lie inside of a page's, and where the address of a picture is in them."""
+"""Extensions nested in a page's entry, and the element that holds the image URL."""
 WORDS = frozenset({"title", "caption"})
 
 
 class SitemapImage(NamedTuple):
-    """An image of an entry's page, or what stands for one of its videos."""
+    """An image of an entry's page, or the thumbnail of one of its videos."""
 
     loc: str
     words: str
-    """Its title, or its caption; empty where it has none."""
+    """Its title, or its caption; empty if it has neither."""
 
 
 class Entry(NamedTuple):
-    """As the sitemap wrote it."""
+    """An entry as written in the sitemap."""
 
     loc: str
     lastmod: str
-    """Empty where there is none. When news were published is none: they may have changed since."""
+    """Empty if missing. The publication date of news does not count: the page may have changed since."""
     is_index: bool
-    """It names another sitemap."""
+    """Whether the entry is another sitemap."""
     pictures: tuple[SitemapImage, ...] = ()
 
 
 def read_entries(pieces: Iterable[bytes], encoding: str | None = None) -> Iterator[Entry]:
-    """Raises BadListError, with the reason in words, where it cannot be read on; what came before it stands.
-    `encoding` is for bytes that were brought to it, whatever they declare."""
+    """Yields the entries. Raises BadListError with the reason where parsing cannot continue; entries yielded before
+    remain valid. `encoding` is for bytes that were already converted to it, whatever they declare."""
     reader = _Reader(encoding)
     size = 0
     try:
@@ -62,7 +62,7 @@ def read_entries(pieces: Iterable[bytes], encoding: str | None = None) -> Iterat
 
 
 class _Reader:
-    """Takes the `loc` of each entry, and of the images and videos in it, which lie deeper and are not pages."""
+    """Collects the `loc` of each entry, and of its images and videos, which are nested deeper and are not pages."""
 
     def __init__(self, encoding: str | None) -> None:
         self._entries = 0
@@ -134,7 +134,7 @@ class _Reader:
         return "".join(self._text).strip()
 
     def _take_text(self, text: str) -> None:
-        """No more than shows that it is too long."""
+        """Collects text only up to the point where it is known to be too long."""
         if self._length <= LONGEST_TEXT:
             self._text.append(text)
             self._length += len(text)

@@ -1,11 +1,11 @@
-"""One call to one webhook: a signed POST of a JSON document through the guarded client. Follows no redirect, and reads
-no more of the answer than its status.
+"""Sends one webhook call: a signed POST of a JSON document through the guarded client. Does not follow redirects, and
+uses only the status of the response.
 
-    Forager-Delivery:  4711                          the same for every try of one call
+    Forager-Delivery:  4711                          the same for every attempt of one call
     Forager-Signature: t=1763280000,v1=5f2b…,v1=9a…  HMAC-SHA256 of "<t>.<body>" in hex, once for each key
 
-A receiver computes the HMAC of the body as it came with the key it knows, compares it in constant time with each v1,
-and refuses what is older than some minutes. Who tells something else than tasks calls `deliver` with its own document.
+A receiver computes the HMAC of the raw body with its key, compares it in constant time with each v1, and rejects
+signatures older than a few minutes. For events other than tasks, call `deliver` with another document.
 """
 
 import hashlib
@@ -17,18 +17,19 @@ from forager.fetch.client import Client
 
 DELIVERY, SIGNATURE = "Forager-Delivery", "Forager-Signature"
 MOST_BYTES = 4096
-"""Of the answer."""
+"""Of the response."""
 
 
 def sign(body: bytes, keys: Sequence[bytes], at: int) -> str:
-    """The value of the header. `at` are seconds since 1970."""
+    """Returns the header value. `at` is in seconds since 1970."""
     signed = str(at).encode() + b"." + body
     marks = [hmac.new(key, signed, hashlib.sha256).hexdigest() for key in keys]
     return ",".join([f"t={at}", *(f"v1={mark}" for mark in marks)])
 
 
 async def deliver(client: Client, url: str, body: bytes, *, keys: Sequence[bytes], number: int) -> int:
-    """The status code of the answer; raises VisitError where there was none. Without keys it goes unsigned."""
+    """Returns the status code of the response; raises VisitError if there is none. Without keys, the call is
+    unsigned."""
     headers = {"Content-Type": "application/json", DELIVERY: str(number)}
     if keys:
         headers[SIGNATURE] = sign(body, keys, int(clock.now().timestamp()))

@@ -1,4 +1,4 @@
-"""`forager webhooks`: who was called and how it went; calls that were given up, once more; the key that signs them."""
+"""`forager webhooks`: lists calls and their results, retries calls that were given up, shows the signing key."""
 
 from typing import Annotated, Literal
 

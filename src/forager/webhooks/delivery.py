@@ -1,4 +1,4 @@
-"""Calls webhooks: under the rule for addresses that crawling keeps, quickly, signed with keys from the settings."""
+"""Delivers webhook calls: with the crawler's address guard, short timeouts, and keys derived from the settings."""
 
 import asyncio
 import hashlib
@@ -21,7 +21,7 @@ GONE = 410
 
 
 async def call_webhooks(settings: Settings, calls: Sequence[DueCall]) -> list[CallResult]:
-    """All at once. Never raises for what a receiver does."""
+    """Makes all calls concurrently. Never raises because of a receiver."""
     keys = signing_keys(settings)
     guard = guard_of(settings)
     async with open_client(
@@ -48,13 +48,14 @@ async def _call(client: Client, call: DueCall, keys: Sequence[bytes]) -> CallRes
 
 
 def key_marks(settings: Settings) -> tuple[str, ...]:
-    """What tells the keys of two instances apart without giving one away. Makes none: nothing was signed without."""
+    """Returns fingerprints that distinguish the keys of two instances without revealing them. Creates no key:
+    without one, nothing was signed."""
     has_key = settings.secret_key or (settings.home / KEY_FILE).is_file()
     return tuple(hashlib.sha256(key).hexdigest()[:MARK_LENGTH] for key in signing_keys(settings)) if has_key else ()
 
 
 def signing_keys(settings: Settings) -> list[bytes]:
-    """One for each secret_key, so that a receiver that knows the old one goes on while it is replaced. Without any, one
-    that is made once and kept in the data folder."""
+    """Returns one key per secret_key, so that receivers with the old key keep working during rotation. Without any
+    secret_key, returns one that is created once and kept in the data folder."""
     roots = [key.encode() for key in settings.secret_key] or [ensure_key(settings.home / KEY_FILE)]
     return [hmac.new(root, PURPOSE, hashlib.sha256).hexdigest().encode() for root in roots]

@@ -1,7 +1,8 @@
 """Calls webhooks about closed tasks and alerts, until the receiver accepts the call or a day is over.
 
-A round takes a number of calls, few for any one URL, and makes them all at once: a receiver that does not respond does
-not delay the others, and other jobs by seconds only. After a kill, calls that were taken are repeated in two minutes.
+A round takes a limited number of calls, few for any one URL, and makes them concurrently: a receiver that does not
+respond does not delay the others, and other jobs only by seconds. After a kill, calls that were taken are repeated
+after two minutes.
 """
 
 from forager.scheduler.job import Job, JobContext
@@ -13,7 +14,7 @@ MOST = 64
 MOST_PER_URL = 8
 AGAIN_AFTER_S = 120.0
 MOST_ROUNDS = 20
-"""The rest waits for the next run, so that other jobs have their turn."""
+"""The remaining calls are made in the next run, so that other jobs can run."""
 
 
 class WebhooksJob(Job):

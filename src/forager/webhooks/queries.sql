@@ -1,8 +1,8 @@
--- Calls to webhooks: an outbox. Those of tasks are put in by a trigger when a task is closed, those of alerts by who raises them.
+-- Webhook calls: an outbox. A trigger adds the calls for tasks when a task is closed; whatever raises an alert adds its call.
 
 -- name: take_due_calls
--- Calls whose time has come, at most so many to one URL. Each counts as tried now: if whoever takes them dies, they come again after
--- $3 seconds. What is told of a task is the task as it was closed.
+-- Takes due calls, at most $2 per URL. Each counts as an attempt now: if the process that takes them dies, they are due again after $3
+-- seconds. The payload of a task call is the task as it was closed.
 WITH due AS MATERIALIZED (
     SELECT c.id, row_number() OVER (PARTITION BY c.url ORDER BY c.next_try_at, c.id) AS place
     FROM webhook_calls c WHERE c.next_try_at <= now() ORDER BY c.next_try_at LIMIT $4
@@ -29,12 +29,12 @@ RETURNING c.id, c.kind, c.url, c.tries, EXTRACT(EPOCH FROM now() - c.created_at)
               'title', p.title))::text AS payload;
 
 -- name: note_delivered
--- Somebody took these calls.
+-- Marks calls as accepted by their receivers.
 UPDATE webhook_calls c SET delivered_at = now(), next_try_at = NULL, status_code = n.status_code, error = NULL
 FROM unnest($1::bigint[], $2::smallint[]) AS n (id, status_code) WHERE c.id = n.id AND c.next_try_at IS NOT NULL;
 
 -- name: note_undelivered
--- Nobody took these: again after a pause, or given up where there is none.
+-- Schedules failed calls again after a pause, or gives them up if the pause is NULL.
 UPDATE webhook_calls c
 SET status_code = n.status_code, error = n.error, died_at = CASE WHEN n.wait_s IS NULL THEN now() END,
     next_try_at = now() + make_interval(secs => n.wait_s)
@@ -42,7 +42,7 @@ FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::float8[]) AS n (id, st
 WHERE c.id = n.id AND c.next_try_at IS NOT NULL;
 
 -- name: revive_calls
--- Calls that were given up are tried again, as if they were new: all, or these.
+-- Retries calls that were given up as if they were new: the given ones, or all.
 WITH revived AS (
     UPDATE webhook_calls SET died_at = NULL, next_try_at = now(), tries = 0, created_at = now()
     WHERE died_at IS NOT NULL AND ($1::bigint[] IS NULL OR id = ANY ($1))
@@ -51,11 +51,11 @@ WITH revived AS (
 SELECT count(*)::int FROM revived;
 
 -- name: add_call
--- Somebody is to be told something that is no task.
+-- Adds a call for an event that is not a task.
 INSERT INTO webhook_calls (kind, payload, url) VALUES ($1, $2::jsonb, $3) RETURNING id;
 
 -- name: list_calls
--- Calls, newest first.
+-- Lists calls, newest first.
 SELECT c.id, c.kind, c.task_id, c.url, c.created_at, c.tries, c.tried_at, c.next_try_at, c.delivered_at, c.died_at, c.status_code, c.error,
        CASE WHEN c.delivered_at IS NOT NULL THEN 'delivered' WHEN c.died_at IS NOT NULL THEN 'dead' ELSE 'waiting' END AS state
 FROM webhook_calls c

@@ -1,4 +1,4 @@
-"""Calls to webhooks, as an operator sees them. Every door (CLI, API) calls these."""
+"""Webhook calls for operators. The CLI and the API call these functions."""
 
 from collections.abc import Sequence
 
@@ -9,18 +9,18 @@ from forager.webhooks import store as outbox
 
 
 def mask_url(url: str, *, in_full: bool = False) -> str:
-    """Whoever knows the whole URL of a webhook can call it: records, and those who may change nothing, get scheme and
-    host."""
+    """Returns scheme and host only, unless `in_full`. The full URL of a webhook is enough to call it, so logs and
+    read-only users do not get it."""
     return url if in_full else origin_of(url)
 
 
 async def list_calls(
     conn: Connection, *, state: str | None = None, before: int | None = None, limit: int = 50
 ) -> list[Row]:
-    """Newest first: all, or those that are `waiting`, `delivered` or `dead`."""
+    """Lists calls, newest first: all, or those that are `waiting`, `delivered` or `dead`."""
     return await outbox.list_calls(conn, state=state, before=before, limit=limit)
 
 
 async def retry_calls(conn: Connection, call_ids: Sequence[int] | None = None) -> int:
-    """How many calls that were given up are tried again: these, or all."""
+    """Retries calls that were given up, the given ones or all. Returns their number."""
     return await outbox.retry_calls(conn, call_ids)

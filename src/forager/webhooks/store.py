@@ -1,8 +1,8 @@
-"""The outbox of webhooks, one short function per statement of `webhooks.sql`; and when a call is tried again.
+"""The webhook outbox, one short function per statement of `queries.sql`, and the retry schedule.
 
-Whoever wants somebody to be told puts a call in, in the transaction that makes it true: `add`. The job `webhooks`
-delivers it, at least once: a receiver that must not act twice looks at the number in `Forager-Delivery`. Opens no
-transactions: the floor above does.
+To notify a receiver, call `add` in the transaction that makes the change. The job `webhooks` delivers the call at least
+once: a receiver that must not act twice deduplicates by the number in `Forager-Delivery`. Opens no transactions: the
+caller does.
 """
 
 import json
@@ -30,19 +30,19 @@ class DueCall(NamedTuple):
 
 
 class CallResult(NamedTuple):
-    """How a call went."""
+    """The result of one call."""
 
     call: DueCall
     status_code: int | None
     error: str | None
-    """None: somebody took it."""
+    """None: the receiver accepted it."""
     is_hopeless: bool = False
-    """No other try could help."""
+    """No retry can succeed."""
 
 
 def next_pause_s(tries: int, age_s: float) -> float | None:
-    """Seconds until a call is tried again after so many tries, 10, 20, 40 … up to an hour; None: it is a day old, and
-    given up."""
+    """Returns the seconds until the next attempt after `tries` attempts: 10, 20, 40 … up to an hour. Returns None
+    when the call would be more than a day old by then: it is given up."""
     pause_s = min(FIRST_PAUSE_S * float(2 ** min(tries - 1, 20)), LONGEST_PAUSE_S)
     return pause_s if age_s + pause_s <= GIVEN_UP_AFTER_S else None
 
@@ -75,7 +75,7 @@ async def note(conn: Connection, heard: Sequence[CallResult]) -> None:
 
 
 async def retry_calls(conn: Connection, call_ids: Sequence[int] | None = None) -> int:
-    """How many calls that were given up are tried again: these, or all."""
+    """Retries calls that were given up, the given ones or all. Returns their number."""
     revived: int = await conn.fetchval(SQL["revive_calls"], call_ids)
     return revived
 

@@ -9,7 +9,8 @@ SQL = statements.load("forager.workers")
 
 
 async def list_claims(connection: Connection, *, dead_after_s: float) -> Row:
-    """Who works on how many domains, which leases outlived their holder, and who waits to be claimed."""
+    """Returns how many domains each worker holds, which leases outlived their worker, and which domains wait to be
+    claimed."""
     workers = as_dicts(await connection.fetch(SQL["claims_of_workers"], dead_after_s))
     return {
         "workers": workers,
@@ -23,10 +24,10 @@ async def list_claims(connection: Connection, *, dead_after_s: float) -> Row:
 async def list_workers(
     conn: Connection, after: Key = START, *, dead_after_s: float, status: str | None = None, limit: int | None = None
 ) -> list[Row]:
-    """Returns worker processes, newest first, with how many domains each holds."""
+    """Returns worker processes, newest first, with the number of domains each holds."""
     return as_dicts(await conn.fetch(SQL["workers_by_id"], *after, dead_after_s, status, limit))
 
 
 async def count_parts(conn: Connection, *, dead_after_s: float) -> Row:
-    """What a health check wants to know of workers and queues, in one question."""
+    """Returns what a health check reports about workers and queues, with one query."""
     return dict(await fetch_one(conn, SQL["parts"], dead_after_s))

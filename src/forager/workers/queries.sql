@@ -1,5 +1,5 @@
 -- name: claims_of_workers
--- Who holds how many domains, when the first of these leases ends, and whether the holder is alive.
+-- Lists how many domains each worker holds, when its first lease expires, and whether the worker is alive.
 SELECT d.claimed_by AS worker, w.run_id, w.host, w.pid, count(*) AS domains, min(d.claim_expires_at) AS earliest_expiry,
        count(*) FILTER (WHERE d.claim_expires_at < now()) AS expired, w.heartbeat_at,
        COALESCE(w.status <> 'running' OR w.heartbeat_at < now() - make_interval(secs => $1), true) AS is_lost
@@ -10,7 +10,7 @@ GROUP BY d.claimed_by, w.id
 ORDER BY count(*) DESC, d.claimed_by;
 
 -- name: waiting_domains
--- Domains nobody holds that wait to be crawled, by state: how many, and how many of them could be claimed now.
+-- Counts unleased domains that wait to be crawled, by status, and how many of them could be claimed now.
 SELECT d.status::text AS status, count(*) AS domains,
        count(*) FILTER (WHERE d.is_active AND d.due_at <= now()) AS due
 FROM domains d
@@ -19,11 +19,11 @@ GROUP BY d.status
 ORDER BY d.status;
 
 -- name: count_workers
--- Workers that are alive.
+-- Counts workers that are alive.
 SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.heartbeat_at > now() - make_interval(secs => $1);
 
 -- name: workers_by_id
--- Worker processes, newest first, with how many domains each holds.
+-- Lists worker processes, newest first, with the number of domains each holds.
 SELECT w.id, w.run_id, w.status::text AS status, w.host, w.pid, w.started_at, w.heartbeat_at, w.ended_at, w.labels, w.drain_asked_at,
        w.pause_reason, w.pause_detail, w.paused_since,
        w.status = 'running' AND w.heartbeat_at < now() - make_interval(secs => $2) AS is_silent,
@@ -35,7 +35,7 @@ ORDER BY w.id DESC
 LIMIT $4::bigint;
 
 -- name: parts
--- In one question what a health check wants of workers and queues.
+-- Returns what a health check reports about workers and queues, in one query.
 SELECT (SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.heartbeat_at >= now() - make_interval(secs => $1)) AS workers,
        (SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.heartbeat_at < now() - make_interval(secs => $1)) AS silent_workers,
        (SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.pause_reason IS NOT NULL) AS paused_workers,

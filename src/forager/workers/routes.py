@@ -1,4 +1,4 @@
-"""Worker processes: list them, drain one, see who holds which leases."""
+"""Worker processes: list them, drain one, list leases by worker."""
 
 from dataclasses import asdict
 from typing import Annotated

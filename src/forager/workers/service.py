@@ -1,6 +1,6 @@
-"""Workers that an operator sends away: they take nothing new, finish what is open, hand their leases back and end.
+"""Drains workers for an operator: they claim nothing new, finish open requests, return their leases and exit.
 
-Every door (CLI, API) calls this, in its one transaction. A worker hears of it within a second.
+The CLI and the API call this in one transaction. A worker receives the request within a second.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class DrainedWorker:
 
 
 async def drain_workers(conn: Connection, *, worker: int | None = None, host: str | None = None) -> list[DrainedWorker]:
-    """One worker by its number, or all of a machine. Asking twice changes nothing."""
+    """Drains one worker by its id, or all of a host. Idempotent."""
     rows = await stats.drain_workers(conn, worker=worker, host=host)
     if rows:
         return [DrainedWorker(*row) for row in rows]
@@ -39,8 +39,8 @@ async def drain_workers(conn: Connection, *, worker: int | None = None, host: st
 
 
 async def recover_domains(forager: Forager, *, silent_s: float) -> list[str]:
-    """Takes the domains of dead workers and of those without a heartbeat for this time, whatever the settings say, and
-    returns their names."""
+    """Reclaims the domains of dead workers and of workers without a heartbeat for `silent_s`, whatever the settings
+    say, and returns their names."""
     settings = forager.settings
     work = partial(recover, dead_after_s=silent_s, delay_s=settings.politeness.delay, notes=settings.home / FOLDER)
     return await in_transaction(forager.database, work)

@@ -39,7 +39,7 @@ async def require_session(who: Annotated[Identity, Depends(user)]) -> Identity:
 Person = Annotated[Identity, Depends(require_session)]
 
 
-# Coming and going ----------------------------------------------------------------------------------------------------
+# Signing in and out --------------------------------------------------------------------------------------------------
 
 
 class Login(Body):
@@ -134,7 +134,7 @@ def _session_response(request: Request, signed: SignedIn) -> Response:
     return answer
 
 
-# One's own sessions --------------------------------------------------------------------------------------------------
+# Own sessions --------------------------------------------------------------------------------------------------------
 
 
 @router.get("/api/auth/sessions", response_model=Listed[models.SessionRow], responses=responses())
@@ -162,7 +162,7 @@ async def end_session(request: Request, who: Person, session: PathId) -> Respons
     return Response(status_code=204)
 
 
-# One's own tokens ----------------------------------------------------------------------------------------------------
+# Own tokens ----------------------------------------------------------------------------------------------------------
 
 
 class TokenCreate(Body):

@@ -1,10 +1,10 @@
-"""Forager's own PostgreSQL: one server per home, started by whoever comes first, stopped by whoever leaves last.
+"""Forager's own PostgreSQL: one server per home, started by the first process to join, stopped by the last to leave.
 
-Any number of processes may call any of this at any time; after kill -9 of everything, the next caller brings it back.
+Any number of processes may call these functions at any time; after kill -9 of everything, the next caller restarts it.
 
-    join ──► Seat ──► leave        a seat is a shared lock, so that a killed process gives its own back
-    keep / unkeep                  the last one to leave lets the server run, or stops it again
-    ensure_running                 bring a killed server back
+    join ──► ServerLease ──► leave   a lease is a shared lock, which the kernel releases when its process is killed
+    keep / unkeep                    the last process to leave keeps the server running, or stops it again
+    ensure_running                   restart a killed server
 """
 
 import contextlib
@@ -23,23 +23,23 @@ from forager.db.embedded.postmaster import Answer
 from forager.errors import ConfigurationError, DatabaseUnreachableError
 
 PASSING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
-"""Trouble with the disk that comes while we run and may go again: the database is unavailable."""
+"""Disk errors that may occur while Forager runs and may pass: the database is unavailable."""
 LOCK_PATIENCE_S = 120.0
 READY_PATIENCE_S = 600.0
 """Recovery after a crash replays up to max_wal_size of log."""
 LONGEST_PAUSE_S = 0.25
-"""Each question to a server that recovers is a line in its log."""
+"""Each connection attempt to a server in recovery adds a line to its log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
     is_running: bool
     is_used: bool
-    """Whether a Forager process has a seat."""
+    """Whether a Forager process holds a lease."""
     is_kept: bool
     pid: int | None
     version: int | None
-    """The major version that made the cluster; None when there is no cluster yet."""
+    """The major version that created the cluster; None if there is no cluster yet."""
     size_bytes: int
     data: Path
     socket: Path
@@ -47,7 +47,7 @@ class Status:
 
 
 class ServerLease:
-    """The right to use the server: while anybody has one, nobody stops it."""
+    """The right to use the server: it is not stopped while any process holds a lease."""
 
     def __init__(self, place: Place, handle: int) -> None:
         self._place = place
@@ -62,7 +62,7 @@ class ServerLease:
         return self._place.home
 
     def leave(self) -> None:
-        """Give the seat back, and stop the server if it was the last one. A second call does nothing."""
+        """Releases the lease, and stops the server if it was the last one. A second call does nothing."""
         if self._handle is None:
             return
         handle, self._handle = self._handle, None
@@ -74,13 +74,14 @@ class ServerLease:
 
 
 def join(home: Path) -> ServerLease:
-    """Take a seat at the home's server, which is made and started if need be, and wait until it is ready."""
+    """Acquires a lease on the home's server, creates and starts the server if necessary, and waits until it is
+    ready."""
     place = Place.of(home)
     with _translate_os_errors(place):
         _make_home(place)
         with _start_lock(place):
             handle = private.open_file(place.users, os.O_RDONLY | os.O_CREAT)
-            fcntl.flock(handle, fcntl.LOCK_SH)  # at once: whoever takes it alone holds the start lock
+            fcntl.flock(handle, fcntl.LOCK_SH)  # does not block: exclusive locks are taken under the start lock
         try:
             _run(place)
         except BaseException:
@@ -90,7 +91,7 @@ def join(home: Path) -> ServerLease:
 
 
 def ensure_running(home: Path) -> str:
-    """Bring the server up, whatever happened to it, without taking a seat. Returns the DSN."""
+    """Starts the server, whatever its state, without acquiring a lease. Returns the DSN."""
     place = Place.of(home)
     with _translate_os_errors(place):
         _make_home(place)
@@ -99,7 +100,7 @@ def ensure_running(home: Path) -> str:
 
 
 def keep(home: Path) -> None:
-    """From now on the last one to leave lets the server run."""
+    """Keeps the server running after the last process leaves."""
     place = Place.of(home)
     with _translate_os_errors(place):
         _make_home(place)
@@ -111,7 +112,7 @@ def delete_keep_file(home: Path) -> None:
 
 
 def stop(home: Path) -> bool:
-    """Stop the server even if it is in use or kept. True if none runs afterwards."""
+    """Stops the server even if it is in use or kept. Returns True if none runs afterwards."""
     place = Place.of(home)
     if not place.home.is_dir():
         return True
@@ -136,13 +137,15 @@ def status(home: Path) -> Status:
 
 
 def _make_home(place: Place) -> None:
-    """Root's home is passed by the account that the server runs as; any other is its owner's alone."""
+    """Creates the home. The account that the server runs as can traverse root's home; any other home is private to its
+    owner."""
     if not place.home.is_dir():
         place.home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
 
 
 def _run(place: Place) -> None:
-    """The start lock is not held during recovery, which may take minutes; who comes meanwhile waits beside us."""
+    """Starts the server. Does not hold the start lock during recovery, which may take minutes; other processes wait in
+    parallel."""
     give_up_at = clock.monotonic() + READY_PATIENCE_S
     pause_s = postmaster.POLL_S
     while clock.monotonic() < give_up_at:
@@ -201,7 +204,7 @@ def _is_used(place: Place) -> bool:
 
 @contextlib.contextmanager
 def _start_lock(place: Place) -> Iterator[None]:
-    """Only its holder starts or stops the server. The kernel takes it back from a killed holder."""
+    """Holds the lock that is required to start or stop the server. The kernel releases it when its holder is killed."""
     handle = private.open_file(place.start_lock, os.O_RDONLY | os.O_CREAT)
     try:
         give_up_at = clock.monotonic() + LOCK_PATIENCE_S
@@ -227,7 +230,7 @@ def _locks(handle: int) -> bool:
 
 @contextlib.contextmanager
 def _translate_os_errors(place: Place) -> Iterator[None]:
-    """A full disk, a folder we may not write: trouble with the home, in one sentence."""
+    """Translates errors such as a full disk or a folder without write permission into one sentence about the home."""
     try:
         yield
     except OSError as error:

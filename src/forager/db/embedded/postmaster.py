@@ -1,6 +1,7 @@
-"""The server as a process: is it there, does it answer, start it, end it. Its caller holds the start lock.
+"""Manages the server process: finds, probes, starts and stops it. The caller holds the start lock.
 
-Whether it runs is asked at its socket, not read from a pid: pids are reused, and another container's mean nothing here.
+Connects to the socket to see whether the server runs, instead of trusting a pid: pids are reused, and those of another
+container mean nothing here.
 """
 
 import contextlib
@@ -23,13 +24,13 @@ from forager.errors import ConfigurationError, DatabaseUnreachableError
 POLL_S = 0.01
 ANSWER_TIMEOUT_S = 5.0
 START_PATIENCE_S = 15.0
-"""Servers of a killed postmaster hold its memory until they notice; a new one cannot start before."""
+"""Backends of a killed postmaster hold its shared memory until they notice; a new one cannot start before."""
 STOP_PATIENCE_S = 60.0
 LARGEST_LOG_BYTES = 16 * 1024 * 1024
 LOST = re.compile(
     r"checkpoint record|could not open (file|directory)|invalid (page|magic)|control file|WAL", re.IGNORECASE
 )
-"""Words of a server whose own files are damaged or gone."""
+"""Log messages of a server whose own files are damaged or missing."""
 FULL = re.compile(r"no space left|quota|read-only|permission denied", re.IGNORECASE)
 PASSING_TROUBLES = ("shared memory block", "lock file", "could not create any Unix-domain sockets")
 
@@ -37,12 +38,12 @@ PASSING_TROUBLES = ("shared memory block", "lock file", "could not create any Un
 class Answer(Enum):
     ABSENT = auto()
     NOT_YET = auto()
-    """Somebody listens, but starts, recovers, stops or is frozen."""
+    """A process listens, but is starting, recovering, stopping or frozen."""
     READY = auto()
 
 
 def ask(place: Place) -> Answer:
-    """Knock at the socket with the first message of PostgreSQL's protocol."""
+    """Probes the socket with the first message of PostgreSQL's protocol."""
     with socket.socket(socket.AF_UNIX) as knock:
         knock.settimeout(ANSWER_TIMEOUT_S)
         try:
@@ -73,14 +74,14 @@ def _greet(knock: socket.socket) -> Answer:
 
 
 def find(place: Place) -> int | None:
-    """The pid of this cluster's living server. The file alone proves nothing: the pid may be another process's by now,
-    and who owns the file may have written any number into it."""
+    """Returns the pid of this cluster's running server. The pid file alone proves nothing: the pid may have been
+    reused, and the owner of the file may have written any number into it."""
     pid = _noted_pid(place)
     return pid if pid is not None and processes.is_server(pid, place.data) else None
 
 
 def _noted_pid(place: Place) -> int | None:
-    """What the pid file says."""
+    """Returns the pid in the pid file."""
     try:
         first = private.read_file(place.data, "postmaster.pid").partition("\n")[0].strip()
     except FileNotFoundError:
@@ -93,7 +94,7 @@ def _noted_pid(place: Place) -> int | None:
 
 
 def start(place: Place, account: Account) -> None:
-    """Start the server and wait until it listens. It may still have to recover: `ask` says when it is ready."""
+    """Starts the server and waits until it listens. It may still have to recover: `ask` reports when it is ready."""
     give_up_at = clock.monotonic() + START_PATIENCE_S
     while True:
         _clean_up_stale(place)
@@ -109,7 +110,8 @@ def start(place: Place, account: Account) -> None:
 
 
 def _clean_up_stale(place: Place) -> None:
-    """After a kill -9 of the postmaster: nobody listens at its socket, but its servers may still be busy."""
+    """Cleans up after a kill -9 of the postmaster: no process listens on its socket, but its backends may still be
+    busy."""
     if find(place) is None:
         for leftover in (place.socket, place.socket.with_name(place.socket.name + ".lock")):
             leftover.unlink(missing_ok=True)
@@ -119,14 +121,15 @@ def _clean_up_stale(place: Place) -> None:
 
 
 def _launch(place: Place, account: Account) -> int:
-    """The shell lets go of the server at once: it outlives us, hears no Ctrl-C of ours, and is nobody's zombie."""
+    """Launches the server through a shell that detaches it: it outlives this process, gets no Ctrl-C from it, and
+    leaves no zombie."""
     let_go = 'export PG_GRANDPARENT_PID="$1"; shift; "$@" </dev/null >&2 & echo $!'
-    # PostgreSQL takes a pid file for stale when the pid in it is its grandparent's. We know it is stale: somebody
-    # else may own that pid by now. Its other guard, the memory still in use by orphans, stays in force.
+    # PostgreSQL considers a pid file stale if it contains the pid of its grandparent. Here the file is known to be
+    # stale: another process may own that pid by now. The other guard, memory still in use by orphans, stays active.
     stale_pid = str(_noted_pid(place) or 0)
     command = [str(binaries.folder() / "postgres"), "-D", str(place.data)]
     with open(private.open_file(place.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as log:
-        os.fchmod(log.fileno(), 0o600)  # earlier versions let everybody read it
+        os.fchmod(log.fileno(), 0o600)  # earlier versions created it world-readable
         if os.geteuid() == 0:
             os.fchown(log.fileno(), account.uid, account.gid)  # its owner may start the server next time
         launched = account.run(["/bin/sh", "-c", let_go, "sh", stale_pid, *command], stderr=log.fileno())
@@ -134,7 +137,7 @@ def _launch(place: Place, account: Account) -> int:
 
 
 def _open_log_end(place: Place) -> int:
-    """Where the log ends now. A log grown too large becomes `postgres.log.old`."""
+    """Returns the current end of the log. Renames a log that has grown too large to `postgres.log.old`."""
     try:
         size = place.log.lstat().st_size
     except FileNotFoundError:
@@ -155,7 +158,7 @@ def _wait_for_start(place: Place, pid: int) -> bool:
 
 
 def _trouble(place: Place, said_before: int) -> str:
-    """Why the server did not start, without its time stamp: what it panicked about, else what it said last."""
+    """Returns why the server did not start, without the time stamp: its PANIC message, else its last one."""
     with open(private.open_file(place.log, os.O_RDONLY), "rb") as log:
         log.seek(said_before)
         lines = log.read().decode(errors="replace").splitlines()
@@ -167,7 +170,7 @@ def _trouble(place: Place, said_before: int) -> str:
 
 
 def stop(place: Place) -> bool:
-    """End the server, quickly and cleanly; one that does not hear is ended as by a crash, which it survives."""
+    """Stops the server fast and cleanly; if it does not react, stops it as in a crash, from which it recovers."""
     for asked_by in (signal.SIGINT, signal.SIGQUIT):
         pid = find(place)
         if pid is None:
@@ -176,7 +179,7 @@ def stop(place: Place) -> bool:
             os.kill(pid, asked_by)
         _wait_for_end(pid)
     if place.socket_folder.parent != place.home:
-        with contextlib.suppress(OSError):  # not empty, or never made
+        with contextlib.suppress(OSError):  # not empty, or never created
             place.socket_folder.rmdir()
     return find(place) is None and ask(place) is Answer.ABSENT
 

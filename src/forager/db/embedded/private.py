@@ -1,4 +1,4 @@
-"""Files in folders that another account may own: opened without following links, so that its owner cannot make root
+"""Accesses files in folders that another account may own, without following links, so that the owner cannot make root
 read, overwrite or give away a file elsewhere."""
 
 import os
@@ -11,11 +11,11 @@ from forager.errors import ConfigurationError
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 PLAIN = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-"""A pipe that somebody put in a file's place does not block who opens it."""
+"""Opening does not block if the file was replaced by a pipe."""
 
 
 def open_file(path: Path, flags: int) -> int:
-    """Opens a regular file, created with mode 0600 where `flags` say so; as root it is given to its folder's owner."""
+    """Opens a regular file, created with mode 0600 if `flags` say so; under root it is given to its folder's owner."""
     handle = os.open(path, flags | PLAIN, 0o600)
     try:
         found = os.fstat(handle)
@@ -31,7 +31,7 @@ def open_file(path: Path, flags: int) -> int:
 
 
 def read_file(folder: Path, name: str) -> str:
-    """Returns the text of a file; raises FileNotFoundError where it or its folder does not exist."""
+    """Returns the text of a file; raises FileNotFoundError if it or its folder does not exist."""
     with open_folder(folder) as handle, open(os.open(name, os.O_RDONLY | PLAIN, dir_fd=handle), "rb") as file:
         return file.read().decode(errors="replace")
 
@@ -53,14 +53,14 @@ def write_file(folder: Path, name: str, text: str, uid: int, gid: int) -> None:
 
 
 def give(path: Path, uid: int, gid: int) -> None:
-    """Gives a file, or a folder with all that is in it, to an account."""
+    """Changes the owner of a file, or of a folder with its content."""
     with open_folder(path.parent) as folder:
         chown_tree(path.name, folder, uid, gid)
 
 
 def chown_tree(name: str, folder: int, uid: int, gid: int, *, only_of: int | None = None) -> None:
-    """Gives what has this name in an open folder, with all that is in it, to an account; `only_of`: what belongs to
-    that user. Files with a second name are left alone: the other name may be somebody else's."""
+    """Changes the owner of an entry of an open folder, with its content; `only_of` limits this to files of that user.
+    Skips files with several hard links: another link may belong to another user."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -78,19 +78,19 @@ def _chown_entry(name: str, folder: int, uid: int, gid: int, only_of: int | None
         try:
             found = os.fstat(handle)
             if is_single(found) and only_of in {None, found.st_uid}:
-                os.chown(f"/proc/self/fd/{handle}", uid, gid)  # what was looked at, whatever has its name by now
+                os.chown(f"/proc/self/fd/{handle}", uid, gid)  # the inode that was checked, not its current name
         finally:
             os.close(handle)
 
 
 def is_single(found: os.stat_result) -> bool:
-    """Whether this is a folder, a link, or a file without a second name."""
+    """Returns True for a folder, a link, or a file with a single hard link."""
     return found.st_nlink == 1 or stat.S_ISDIR(found.st_mode) or stat.S_ISLNK(found.st_mode)
 
 
 @contextmanager
 def open_resolved(path: Path) -> Iterator[int]:
-    """Opens a folder by a path without links, so that none is followed that somebody puts in afterwards."""
+    """Opens a folder by a path without links, so that a link inserted later is not followed."""
     handle = os.open("/", FOLDER)
     try:
         for part in path.parts[1:]:

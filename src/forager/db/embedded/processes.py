@@ -1,4 +1,4 @@
-"""What the system says about other processes: by /proc where there is one, else by `ps`. Never touches them."""
+"""Reads information about other processes: from /proc if it exists, else from `ps`. Never changes them."""
 
 import contextlib
 import subprocess
@@ -9,18 +9,19 @@ HAS_PROC = (PROC / "self" / "stat").exists()
 
 
 def is_alive(pid: int) -> bool:
-    """Whether it runs; one that is dead and not yet buried does not."""
+    """Returns True if the process runs; a zombie does not count."""
     state = (_read(pid, "stat").rpartition(")")[2] if HAS_PROC else _run_ps(pid, "stat")).strip()
     return bool(state) and state[0] not in "ZX"
 
 
 def command_of(pid: int) -> str:
-    """Its command line; empty when it is gone, and for a moment while it turns into another program."""
+    """Returns the command line; empty if the process is gone, and for a moment during exec."""
     return _read(pid, "cmdline").replace("\0", " ") if HAS_PROC else _run_ps(pid, "command")
 
 
 def is_server(pid: int, data: Path) -> bool:
-    """Whether it is a PostgreSQL of this cluster: it runs as the owner of the data folder, and in that folder."""
+    """Returns True if the process is a PostgreSQL of this cluster: it runs as the owner of the data folder, and in that
+    folder."""
     try:
         owner = data.lstat().st_uid
     except FileNotFoundError:
@@ -29,17 +30,17 @@ def is_server(pid: int, data: Path) -> bool:
         return False
     with contextlib.suppress(OSError):
         return (PROC / str(pid) / "cwd").readlink() == data and _process_name(pid) == "postgres"
-    return f"/postgres -D {data}" in command_of(pid)  # the system does not tell its folder
+    return f"/postgres -D {data}" in command_of(pid)  # the system does not report the working directory
 
 
 def servers_in(data: Path) -> list[int]:
-    """The processes of a cluster's server. Where the system does not tell: none."""
+    """Returns the processes of a cluster's server; none on systems that do not report them."""
     pids = [int(process.name) for process in PROC.glob("[0-9]*")] if HAS_PROC else []
     return [pid for pid in pids if _process_name(pid) == "postgres" and is_server(pid, data)]
 
 
 def owner_of(pid: int) -> int | None:
-    """The user it runs as; None when it is gone."""
+    """Returns the user the process runs as; None if it is gone."""
     if not HAS_PROC:
         uid = _run_ps(pid, "uid")
         return int(uid) if uid.isdigit() else None

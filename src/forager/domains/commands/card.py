@@ -1,4 +1,4 @@
-"""One domain on one screen. Takes what `domains.queries.describe_domain` gives; only prints."""
+"""Prints one domain on one screen, from the result of `domains.queries.describe_domain`."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""`forager domain NAME`: one domain on one screen; with a verb behind the name, an operator's order to it."""
+"""`forager domain NAME`: shows one domain on one screen; with a verb after the name, runs an operator action on it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""`forager domains`: all domains as a table; verbs that concern many of them: top, claims, score, rebuild, merge."""
+"""`forager domains`: lists domains; verbs that concern many of them: top, claims, score, rebuild, merge."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 NOTHING_KNOWN = "Nothing is known yet. Try: forager crawl https://example.com"
 MOST_SHOWN = 20
-"""Of what a repair did; `--json` has all of it."""
+"""Corrections of a repair that are shown; `--json` has all of them."""
 Status = Annotated[DomainStatus | None, typer.Option(help="Only domains in this state.")]
 Trial = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
 

@@ -1,4 +1,4 @@
-"""`forager domain NAME set`: how a domain is crawled. Flags become columns; `control.knobs` knows their bounds."""
+"""`forager domain NAME set`: changes domain settings. Flags become columns; `domains.settings` has their bounds."""
 
 from collections.abc import Callable
 from dataclasses import asdict

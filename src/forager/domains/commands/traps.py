@@ -1,4 +1,4 @@
-"""`forager domain NAME traps`, `forager domain NAME release TRAP`: links that would never end, and how to have them."""
+"""`forager domain NAME traps`, `forager domain NAME release TRAP`: lists crawler traps, and allows their links."""
 
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,7 +1,7 @@
 """Returns blocked and unreachable domains whose cooldown is over to pending, each with something to do.
 
-A domain that refused its home page has an empty frontier; without a new task it would be pending for ever. Only an
-operator ends a block that has no end.
+A domain that refused its home page has an empty frontier; without a new task it would stay pending forever. A block
+without an end is lifted only by an operator.
 """
 
 from forager.db.types import Connection
@@ -12,7 +12,7 @@ from forager.scheduler.text import things
 
 BATCH = 200
 MOST_SEEDS = 100
-"""Seeds of one domain that are tried again at once."""
+"""Seeds of one domain that are retried at once."""
 
 
 class CooldownJob(Job):

@@ -18,10 +18,10 @@ from forager.scheduler.text import things
 
 MOST_DOMAINS = 10_000
 MOST_PAGES = 200_000
-"""Read in one run; the rest waits for the next, so that other jobs have their turn."""
+"""Pages read in one run; the rest is left to the next run, so that other jobs can run."""
 PORTION_DOMAINS = 500
 PORTION_PAGES = 10_000
-"""Read in one transaction: about a quarter of a second."""
+"""Pages read in one transaction: about a quarter of a second."""
 
 
 class RefreshJob(Job):
@@ -44,7 +44,8 @@ class RefreshJob(Job):
 
 
 async def _create_tasks(conn: Connection, domain_ids: Sequence[int]) -> int:
-    """A huge domain has a portion of its own and is read key by key; small ones are complete after the first step."""
+    """Creates tasks. A huge domain is a batch of its own and is read by key ranges; small ones are complete after
+    one step."""
     given, key = 0, revisits.FIRST_KEY
     while domain_ids:
         count, last = await revisits.refresh_pages(conn, domain_ids, after=key, limit=PORTION_PAGES)

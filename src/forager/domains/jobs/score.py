@@ -1,4 +1,5 @@
-"""Recomputes the score of every domain that can be claimed: scores grow with age, and a lease may end without one."""
+"""Recomputes the score of every domain that can be claimed: scores grow with age, and a lease may end without a new
+score."""
 
 from forager.domains.score import score_all
 from forager.scheduler.job import Job, JobContext, Loop

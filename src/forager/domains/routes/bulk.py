@@ -1,7 +1,7 @@
-"""One verb for many domains: each is a deed of its own with its own note in the audit log, and each is answered for.
+"""Applies one action to many domains: each is a separate action with its own audit entry and its own result.
 
-A name that is unknown, or a domain that is in no state for the verb, stops none of the others; nor does one whose row
-somebody else holds for long.
+An unknown name, a domain whose status does not allow the action, or one whose row another transaction keeps locked does
+not stop the others.
 """
 
 import asyncio
@@ -28,9 +28,9 @@ from forager.errors import ForagerError
 
 router = APIRouter(tags=["domains"])
 MOST_AT_ONCE = 200
-"""Domains in one order: a reset touches all pages of a domain, and somebody waits for the answer."""
+"""Domains per request: a reset changes all pages of a domain, and the client waits for the response."""
 LONGEST_S = 60.0
-"""After so long no other domain is begun; what is left over is told, and can be ordered again."""
+"""After this time no further domain is started; the response lists the rest, which can be requested again."""
 BUSY = (
     asyncpg.QueryCanceledError,
     asyncpg.DeadlockDetectedError,

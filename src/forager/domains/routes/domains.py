@@ -1,4 +1,4 @@
-"""Domains: look, add, configure, reset, pause, block; robots.txt, traps, history, and why nothing happens."""
+"""Domains: list, add, configure, reset, pause, block; robots.txt, traps, history, and why a domain is idle."""
 
 from dataclasses import asdict
 from typing import Annotated, Literal
@@ -51,7 +51,7 @@ router = APIRouter(tags=["domains"])
 BY_NAME = paging.Order(("name",), ("text",))
 BY_DAY = paging.Order(("day",), ("day",))
 RESET_WITHIN_S = 60.0
-"""It touches all pages of a domain."""
+"""A reset changes all pages of a domain."""
 ContentPolicyName = Literal["signals", "snapshot", "archive"]
 ImagesPolicyName = Literal["none", "found", "download"]
 RenderingName = Literal["never", "auto", "always"]

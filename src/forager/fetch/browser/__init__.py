@@ -1,7 +1,8 @@
-"""Pages that scripts write: Chromium runs them, and our own client makes every request.
+"""Renders pages that are built by scripts: Chromium runs the scripts, and our own client makes every request.
 
-Chromium itself opens no connection: each request of a page comes to the `Gate`, and goes out through `fetch.Client`,
-with its guard, its proxies, its cookies and its limits. What does not come to the gate finds a proxy that is not there.
+Chromium itself opens no connection: each request of a page is passed to `RequestFilter` and sent through
+`fetch.Client`, with its address guard, proxies, cookies and limits. A request that bypasses the filter is sent to a
+proxy that does not exist.
 """
 
 from forager.fetch.browser.browser import Browser, Limits, open_browser

@@ -1,6 +1,8 @@
-"""One Chromium for a worker: started when the first page needs it, replaced when it dies or grows, closed at the end.
+"""One Chromium process per worker: started when the first page needs it, replaced when it crashes or grows too large,
+closed at the end.
 
-It dies with its worker: Playwright's driver hangs on our pipe, Chromium on the driver's, and each ends with its pipe.
+Chromium ends with its worker: Playwright's driver depends on our pipe, Chromium on the driver's, and each exits when
+its pipe closes.
 """
 
 import asyncio
@@ -25,26 +27,27 @@ from forager.logs import log
 START_S = 60.0
 CLOSE_S = 10.0
 REST_S = 60.0
-"""After a browser that would not start."""
+"""Wait after a browser failed to start."""
 MOST_DEATHS = 2
 MOST_PAGES = 500
-"""Of one browser; the next one starts small."""
+"""Pages per browser process; the next process starts with little memory."""
 WATCH_S = 0.5
 DEATH_S = 1.0
-"""Until a browser whose pages are gone is known to be gone itself."""
+"""Time until a browser whose pages are gone is known to have exited itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     pages: int = 2
-    """Open at once."""
+    """Maximum number of pages open at once."""
     timeout_s: float = 20.0
-    """From opening a page until it is taken as it is."""
+    """Time from opening a page until its current content is taken."""
     most_html: int = 10 * 1024 * 1024
     memory_bytes: int = 1024**3
     allowance: PageBudget = field(default_factory=PageBudget)
     sandbox: bool = True
-    """Whether Chromium has to shut itself in, or is not started."""
+    """Whether Chromium uses its sandbox and fails to start where the sandbox does not work; as root it runs without
+    one."""
 
 
 class RenderedPage(NamedTuple):
@@ -54,11 +57,11 @@ class RenderedPage(NamedTuple):
 
 
 class BrowserCrashedError(Exception):
-    """Every page in it has to be drawn by another one."""
+    """The browser crashed; every page in it has to be rendered by another one."""
 
 
 class Browser:
-    """Made by `open_browser`; safe to use from many tasks at once."""
+    """Renders pages. Created by `open_browser`; safe to use from many tasks at once."""
 
     def __init__(self, program: Path, user_agent: str, limits: Limits) -> None:
         self._program = program
@@ -70,7 +73,7 @@ class Browser:
         self._may_start_at = 0.0
         self._larder = ScriptCache()
         self.pages = 0
-        """Drawn or tried so far."""
+        """Number of pages rendered or attempted so far."""
 
     @property
     def pid(self) -> int | None:
@@ -78,11 +81,11 @@ class Browser:
 
     @property
     def tabs(self) -> int:
-        """Opened by the browser that runs now."""
+        """Returns the number of tabs that the current browser process has opened."""
         return self._process.tabs if self._process else 0
 
     async def draw(self, page: Fetched, get: Callable[[str], Awaitable[Fetched]], *, site: str) -> RenderedPage:
-        """What the scripts of `page` make of it; `get` makes their requests. Raises RenderError."""
+        """Returns what the scripts of `page` render; `get` makes their requests. Raises RenderError."""
         async with self._seats:
             self.pages += 1
             for _ in range(MOST_DEATHS):
@@ -122,7 +125,7 @@ class Browser:
 
 @asynccontextmanager
 async def open_browser(program: Path, *, user_agent: str, limits: Limits) -> AsyncIterator[Browser]:
-    """Nothing is started before the first page."""
+    """Yields a browser. Chromium is not started before the first page."""
     browser = Browser(program, user_agent, limits)
     try:
         yield browser
@@ -131,7 +134,7 @@ async def open_browser(program: Path, *, user_agent: str, limits: Limits) -> Asy
 
 
 class _Process:
-    """Chromium and Playwright's driver, which live and die together."""
+    """Chromium and Playwright's driver, which start and end together."""
 
     def __init__(self, driver: Any, chromium: Any, user_agent: str, limits: Limits) -> None:
         self._driver = driver
@@ -141,9 +144,9 @@ class _Process:
         self._open = 0
         self._begun = 0
         self._idle: list[tuple[str, Tab]] = []
-        """Wiped tabs with the site they belong to; what lay idle for longest comes first."""
+        """Wiped tabs with the site they belong to; the one idle for longest comes first."""
         self.tabs = 0
-        """Opened so far."""
+        """Number of tabs opened so far."""
         self._emptied = asyncio.Event()
         self._death: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._watch: asyncio.Task[None] | None = None
@@ -200,7 +203,7 @@ class _Process:
             return drawing.result()
         except (RenderError, BrowserCrashedError):
             raise
-        except Exception as error:  # Playwright says in many words that something is gone
+        except Exception as error:  # Playwright reports a closed target with many different messages
             await asyncio.wait({self._death}, timeout=DEATH_S)
             if self.is_dead:
                 raise BrowserCrashedError from None
@@ -233,7 +236,7 @@ class _Process:
         return None if at is None else self._idle.pop(at)[1]
 
     async def _open_tab(self) -> Tab:
-        """With a storage of its own: no other site ever sees it."""
+        """Opens a tab with its own storage, which no other site ever sees."""
         self.tabs += 1
         context = await self._chromium.new_context(
             user_agent=self._user_agent, service_workers="block", accept_downloads=False, locale="en-US"
@@ -246,7 +249,7 @@ class _Process:
             self.kill()
 
     async def _keep_small(self) -> None:
-        """A page may fill memory faster than its time runs out."""
+        """Watches the memory use: a page may fill the memory before its time limit."""
         while True:
             await asyncio.sleep(WATCH_S)
             if self._open and await asyncio.to_thread(family_bytes, self.pid) > self._limits.memory_bytes:
@@ -260,7 +263,7 @@ class _Process:
         self._record_exit()
 
     async def close_when_idle(self) -> None:
-        """Closed by itself once the pages in it are done."""
+        """Closes the browser once its pages are done."""
         while self._open and not self.is_dead:
             self._emptied.clear()
             await self._emptied.wait()

@@ -1,4 +1,4 @@
-"""The browser's limits, from settings."""
+"""Builds the browser's limits from Settings."""
 
 from forager.config.settings import Settings
 from forager.fetch.browser.browser import Limits

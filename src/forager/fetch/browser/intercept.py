@@ -1,7 +1,8 @@
-"""What one page may ask for, and the asking itself. The browser asks here; nothing else answers it.
+"""Decides which requests one page may make, and makes them. The browser sends every request here; nothing else responds
+to it.
 
-`verdict` is pure. What is let through goes out by `get`, which the floor above makes of the client: guard, proxy,
-cookies, robots.txt and pace are its matter. Redirects are followed here, each step by `get`.
+`select_action` is pure. Allowed requests are sent by `get`, which the caller builds from the client: address guard,
+proxy, cookies, robots.txt and pace are handled there. Redirects are followed here, each step by `get`.
 """
 
 import asyncio
@@ -21,9 +22,9 @@ GET_TYPES = frozenset({"script", "xhr", "fetch"})
 SHARED_TYPES = frozenset({"script"})
 MOST_REDIRECTS = 5
 MOST_OPEN = 4
-"""Requests of one page at once."""
+"""Maximum number of open requests per page."""
 MOST_ASKED = 300
-"""What a page may ask us for, granted or not; more is an attack on whoever has to refuse it."""
+"""Maximum number of requests per page, allowed or not; more is an attack on the process that has to reject them."""
 OURS = frozenset(
     [
         "set-cookie", "content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "location",
@@ -31,20 +32,20 @@ OURS = frozenset(
         "content-disposition", "accept-ch", "critical-ch", "link",
     ]
 )  # fmt: skip
-"""Headers that are for a client, not for a page; the browser has no connection they could speak of."""
+"""Headers that concern the client, not the page: the browser has no connection to which they could apply."""
 
 
 class InterceptAction(StrEnum):
     PAGE = "page"
-    """The page itself: it was fetched already."""
+    """The page itself, which was fetched already."""
     ASK = "ask"
     EMPTY = "empty"
-    """A style sheet: it loads, and says nothing."""
+    """A style sheet: it loads with an empty body."""
     REFUSE = "refuse"
 
 
 def select_action(kind: str, method: str, url: str, *, is_first: bool, is_main: bool) -> InterceptAction:
-    """`kind` is what the browser calls a resource type."""
+    """Returns what to do with a request; `kind` is the browser's resource type."""
     if is_main:
         return InterceptAction.PAGE if is_first and method == "GET" else InterceptAction.REFUSE
     if method != "GET" or not url.startswith(("http://", "https://")):
@@ -56,14 +57,14 @@ def select_action(kind: str, method: str, url: str, *, is_first: bool, is_main: 
 
 @dataclass(frozen=True, slots=True)
 class PageBudget:
-    """What one page may spend."""
+    """Limits of one page."""
 
     requests: int = 60
     wire_bytes: int = 20 * 1024 * 1024
 
 
 class RequestFilter:
-    """For one page. Counts what it lets through."""
+    """Handles the requests of one page and counts those it lets through."""
 
     def __init__(
         self,
@@ -84,35 +85,36 @@ class RequestFilter:
         self._stirred = asyncio.Event()
         self._has_begun = False
         self.flooded = asyncio.Event()
-        """The page asks without end."""
+        """Set when the page exceeds its number of requests."""
         self.asked = 0
-        """Requests of the page so far, also refused ones."""
+        """Number of requests the page has made so far, including rejected ones."""
         self.led_to: str | None = None
-        """Where its scripts would have gone from here."""
+        """The URL to which the page's scripts tried to navigate."""
         self.led = asyncio.Event()
         self.sent = 0
         self.wire_bytes = 0
 
     async def pass_on(self, route: Any, main_frame: Any) -> None:
-        """A Playwright route. Whatever goes wrong, the browser hears that there is no answer."""
+        """Handles a Playwright route. On any error the browser is notified that there is no response."""
         self.asked += 1
         if self.asked > MOST_ASKED:
             self.flooded.set()
-            with suppress(Exception):  # its page may be gone
+            with suppress(Exception):  # its page may be closed
                 await route.abort("blockedbyclient")
             return
         self._open += 1
         self._notify()
         try:
             await self._handle_route(route, main_frame)
-        except Exception:  # its page is gone, or the browser itself: nobody waits for an answer
+        except Exception:  # the page or the browser is closed: no response is expected
             return
         finally:
             self._open -= 1
             self._notify()
 
     async def settle(self, quiet_s: float) -> int:
-        """Returns when no request was open or came for so long; how many there were until then."""
+        """Returns when no request was open or arrived for `quiet_s` seconds; returns the number of requests until
+        then."""
         while True:
             self._stirred.clear()
             if self._open:
@@ -142,7 +144,7 @@ class RequestFilter:
                     await self._send_response(route, fetched, allows=request.headers.get("origin"))
             case InterceptAction.REFUSE if is_main:
                 self.led_to = url
-                await route.abort("aborted")  # the page stays where it is
+                await route.abort("aborted")  # the page does not navigate
                 self.led.set()
             case InterceptAction.REFUSE:
                 await route.abort("blockedbyclient")
@@ -178,7 +180,7 @@ class RequestFilter:
     async def _send_response(self, route: Any, fetched: Fetched, allows: str | None = None) -> None:
         headers = {name: value for name, value in fetched.headers.items() if name not in OURS and is_header_safe(value)}
         if allows and "access-control-allow-origin" not in headers:
-            headers["access-control-allow-origin"] = allows  # we send no Origin, so servers do not think of it
+            headers["access-control-allow-origin"] = allows  # we send no Origin, so servers do not set it
         await route.fulfill(status=fetched.status_code, headers=headers, body=fetched.body)
 
     def _notify(self) -> None:

@@ -1,4 +1,4 @@
-"""How much memory a process and all its descendants use; 0 where the system does not say."""
+"""Measures how much memory a process and all its descendants use; 0 where the system does not report it."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ def family_bytes(pid: int) -> int:
 
 
 def _resident_pages(pid: int) -> int:
-    """Without what it shares with its siblings."""
+    """Returns the resident pages of a process without those it shares with its siblings."""
     try:
         _, resident, shared, *_ = (PROC / str(pid) / "statm").read_text().split()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The browser's program, and how it is started."""
+"""Finds the browser's executable and builds its command line."""
 
 import importlib.util
 import os
@@ -7,10 +7,10 @@ from pathlib import Path
 
 SHELL = "chromium-headless-shell"
 NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-"""The shell comes first: Chromium without what only a person at a screen needs. It starts with a third of the work, and
-draws with half of it (decision 0023)."""
+"""Executable names, in order of preference. The headless shell comes first: it is Chromium without the parts that
+only an interactive user needs. It starts with a third of the CPU time and renders with half of it (decision 0023)."""
 NOWHERE = "http://nowhere.invalid:1"
-"""The proxy of what our gate does not answer. Its name, like every name and address, leads to nothing."""
+"""The proxy for requests that bypass `RequestFilter`. Its name, like every name and address, resolves to nothing."""
 ARGUMENTS = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -34,7 +34,7 @@ NO_CHROMIUM = f"there is no Chromium: apt-get install {SHELL}, or name the progr
 
 
 def find_chromium(given: Path | None = None) -> Path | None:
-    """The program that was named, or else one of the usual names."""
+    """Returns the given executable, or else the first of the usual names that is found."""
     if given is not None:
         return given if os.access(given, os.X_OK) and given.is_file() else None
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
@@ -42,7 +42,7 @@ def find_chromium(given: Path | None = None) -> Path | None:
 
 
 def find_missing_dependency(given: Path | None = None) -> str | None:
-    """What is missing and where to get it; None where pages can be rendered."""
+    """Returns what is missing and where to get it; None where pages can be rendered."""
     if importlib.util.find_spec("playwright") is None:
         return NO_PLAYWRIGHT
     if find_chromium(given) is not None:
@@ -51,12 +51,12 @@ def find_missing_dependency(given: Path | None = None) -> str | None:
 
 
 def can_sandbox() -> bool:
-    """Chromium refuses to run as root inside its own sandbox."""
+    """Returns whether the sandbox is available: Chromium does not run as root inside its own sandbox."""
     return os.geteuid() != 0
 
 
 def format_start_error(error: Exception) -> str:
-    """One sentence of what Playwright says in many lines."""
+    """Returns one sentence from Playwright's multi-line error message."""
     text = str(error)
     if "No usable sandbox" in text or "namespace sandbox failed" in text.lower():
         return (

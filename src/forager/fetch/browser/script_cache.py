@@ -1,4 +1,4 @@
-"""Scripts that pages of a site share: asked for once in a while, not once a page."""
+"""Cache of scripts that pages of a site share, so that they are not requested for every page."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -18,7 +18,8 @@ class ScriptCache:
         self._bytes = 0
 
     def take(self, site: str, url: str) -> Fetched | None:
-        """What `site` was given before: nobody learns from the larder what others load."""
+        """Returns what `site` itself loaded before. The cache is per site, so that no site can detect what others
+        load."""
         until, fetched = self._kept.get((site, url), (0.0, None))
         if fetched is None or self._now() >= until:
             return None

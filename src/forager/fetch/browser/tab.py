@@ -1,7 +1,8 @@
-"""One page in the browser: opened, left alone until it is quiet or its time is over, taken as its scripts left it.
+"""Renders one page in the browser: opens it, waits until it is quiet or its time is over, and takes the HTML as its
+scripts left it.
 
-Opening a tab costs more than drawing a page, so a tab may draw several pages of one site, one after the other. What a
-page leaves behind is wiped before the next one comes; a tab that made any trouble is not used again.
+Opening a tab costs more than rendering a page, so a tab may render several pages of one site, one after the other. What
+a page leaves behind is wiped before the next one; a tab that caused any error is not used again.
 """
 
 import asyncio
@@ -14,23 +15,24 @@ from forager.fetch.browser.intercept import RequestFilter
 from forager.urls.domain import origin_of
 
 QUIET_S = 0.4
-"""Without a request; then the page has what it wanted."""
+"""Seconds without a request after which a page counts as loaded."""
 GRAB_SHARE = 0.5
-"""Of a page's time: so much longer it may take to hand over what it has."""
+"""Share of a page's time limit that it may take in addition to hand over its HTML."""
 CLOSE_S = 5.0
 MOST_USES = 50
-"""Pages of one tab; the next one starts small."""
+"""Pages per tab; the next tab starts with little memory."""
 WORLD = "forager"
-"""Our own scripts run where those of the page cannot reach them."""
+"""Isolated world: our own scripts run where those of the page cannot reach them."""
 UNPROXIED = (
     "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChannel', 'WebTransport',"
     " 'WebSocketStream', 'EventSource', 'SharedWorker']) delete globalThis[name];"
 )
-"""Ways out that a request never takes. They lead nowhere anyhow; so they are not even there."""
+"""APIs that connect by other means than the intercepted requests. Their connections fail anyway; they are removed as
+well."""
 IDLE = "new Promise(done => requestIdleCallback(() => done(true), {timeout: 1000}))"
 FORGET_SESSION = "try { sessionStorage.clear() } catch {}"
 FORGET_NAME = "window.name = ''; window.name === ''"
-"""What belongs to the tab, and not to the site."""
+"""Clears what belongs to the tab and not to the site."""
 GRAB = (
     "(() => {"
     " const html = Object.getOwnPropertyDescriptor(Document.prototype, 'documentElement').get.call(document);"
@@ -44,7 +46,7 @@ class Tab:
     def __init__(self, context: Any, *, most_html: int) -> None:
         self._context = context
         self._gate: RequestFilter | None = None
-        """Of the page that is being drawn; between pages nothing is answered."""
+        """Filter of the page that is being rendered; between pages no request gets a response."""
         self._most_html = most_html
         self._page: Any = None
         self._session: Any = None
@@ -53,7 +55,7 @@ class Tab:
         self._has_rested = False
 
     async def draw(self, url: str, gate: RequestFilter, timeout_s: float) -> str:
-        """The HTML of the page. Raises RenderError where its scripts leave us no word."""
+        """Returns the HTML of the page. Raises RenderError where its scripts keep us from reading it."""
         self._gate, self._world, self._has_rested = gate, None, False
         self._uses += 1
         if self._page is None:
@@ -72,7 +74,8 @@ class Tab:
         return f"<!doctype html>\n{html}{_redirect_tag(gate.led_to)}"
 
     async def wipe(self, url: str) -> bool:
-        """Whether it is as good as new: the page at `url` is gone with all it stored, and none of its scripts runs."""
+        """Returns whether the tab is clean: the page at `url` is gone with all it stored, and none of its scripts
+        runs."""
         if not self._has_rested or self._uses >= MOST_USES:
             return False
         try:
@@ -87,12 +90,12 @@ class Tab:
                 await self._context.clear_cookies()
                 await self._session.send("Page.resetNavigationHistory")
                 await self._session.send("Emulation.setScriptExecutionDisabled", {"value": False})
-        except Exception:  # whatever it is, the next page gets a tab of its own
+        except Exception:  # on any error the next page gets a new tab
             return False
         return is_nameless is True and len(self._context.pages) == 1
 
     async def close(self) -> bool:
-        """Whether the browser let go of it."""
+        """Returns whether the browser closed the tab."""
         try:
             async with asyncio.timeout(CLOSE_S):
                 await self._context.close()
@@ -118,7 +121,7 @@ class Tab:
                 await route.abort("blockedbyclient")
 
     async def _wait(self, url: str, timeout_s: float) -> bool:
-        """Whether the page came to rest by itself, in its time."""
+        """Returns whether the page became quiet by itself within its time limit."""
         assert self._gate is not None
         loading = asyncio.create_task(self._load(url, self._gate))
         flooding = asyncio.create_task(self._gate.flooded.wait())
@@ -132,12 +135,13 @@ class Tab:
             await cancel(both)
 
     async def _stop_scripts(self) -> None:
-        """No script of the page runs from here on, not even one that has no end."""
+        """Stops all scripts of the page, including one in an endless loop."""
         for order in ("Emulation.setScriptExecutionDisabled", {"value": True}), ("Runtime.terminateExecution", {}):
             await self._session.send(*order)
 
     async def _load(self, url: str, gate: RequestFilter) -> None:
-        """A page whose scripts lead elsewhere never says that it is there: it rests when we have refused to follow."""
+        """Loads the page. A page whose scripts navigate elsewhere never reports that it has loaded: it counts as
+        loaded when the navigation has been rejected."""
         going = asyncio.create_task(self._page.goto(url, wait_until="domcontentloaded", timeout=0))
         leading = asyncio.create_task(gate.led.wait())
         try:
@@ -176,7 +180,7 @@ async def cancel(tasks: set[asyncio.Task[Any]]) -> None:
 
 
 def _redirect_tag(url: str | None) -> str:
-    """A page that sends its visitors on by a script leads there as if it had said so in its head."""
+    """Returns a tag for the head of a page that redirects by script, so that it counts like a redirect in its HTML."""
     is_web = url is not None and url.startswith(("http://", "https://"))
     return f'<meta http-equiv="refresh" content="0; url={escape(url or "")}">' if is_web else ""
 

@@ -1,1 +1,1 @@
-"""Strangers' image files → what they are, in a process of its own, with a limit on memory, pixels and time."""
+"""Inspects untrusted image files in a separate process, with limits on memory, pixels and time."""

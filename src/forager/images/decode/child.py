@@ -1,7 +1,8 @@
-"""The decoding process: files in on standard input, looks out on standard output, until the input ends.
+"""The decoding process: reads files from standard input and writes results to standard output, until the input ends.
 
-In: two numbers (length of the body, most pixels) and the body. Out: two numbers (length of the look, of the thumbnail),
-the look as JSON, the thumbnail. Memory and processor time are limited by the system; who breaks a limit dies alone.
+In: two numbers (length of the body, most pixels) and the body. Out: two numbers (length of the result, of the
+thumbnail), the result as JSON, the thumbnail. The system limits memory and processor time; exceeding a limit kills only
+this process.
 """
 
 import json
@@ -15,9 +16,10 @@ from typing import BinaryIO
 
 HEAD = struct.Struct("<qq")
 MOST_MEMORY_BYTES = 1024**3
-"""Of addresses, of which libraries take a fifth; 40 million pixels take 160 MB, twice while they change their mode."""
+"""Limit on address space, of which libraries take a fifth; 40 million pixels take 160 MB, twice while their mode is
+converted."""
 LONGEST_S = 10
-"""Of processor time for one file."""
+"""Limit on processor time for one file."""
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
@@ -27,7 +29,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     while head := source.read(HEAD.size):
         length, max_pixels = HEAD.unpack(head)
         body = source.read(length)
-        signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_S)  # its signal ends the process, in C code too
+        signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST_S)  # its signal ends the process even inside C code
         try:
             seen, thumbnail = look(body, max_pixels)
         except MemoryError:
@@ -42,8 +44,8 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who started us
-    os.nice(5)  # pages come first
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C
+    os.nice(5)  # pages have priority
     serve(sys.stdin.buffer, sys.stdout.buffer)
 
 

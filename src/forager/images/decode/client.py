@@ -1,6 +1,6 @@
 """The worker's side of decoding: one process, started with the first image, replaced when an image kills it.
 
-Files are looked at one after the other: decoding is as fast as one core, and so is its memory bounded.
+Files are decoded one at a time: one core is fast enough, and it bounds memory.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from forager.logs import log
 
 MOST_DEATHS = 2
 LONGEST_S = 60.0
-"""On the clock, the start of the process and a busy machine included; the child's own limit is processor time."""
+"""Wall-clock limit, including the start of the process and a busy machine; the child's own limit is processor time."""
 
 
 class Decoder:
@@ -35,8 +35,8 @@ class Decoder:
             await decoder._end()
 
     async def look(self, body: bytes) -> tuple[Look, bytes]:
-        """What the file is, and its thumbnail. A file that keeps its decoder, or kills it and then a fresh one, is
-        broken; one death alone may have had another reason."""
+        """Returns what the file is, and its thumbnail. A file that exceeds the time limit of its decoder, or kills it
+        and then a new one, is broken; a single death may have had another cause."""
         async with self._turn:
             how = ""
             for _ in range(MOST_DEATHS):
@@ -50,7 +50,7 @@ class Decoder:
                     await self._end()
                     return Look("broken", f"it kept its decoder for more than {LONGEST_S:.0f} s"), b""
                 except asyncio.CancelledError:
-                    await self._end()  # half an answer is left in the pipe
+                    await self._end()  # a partial response is left in the pipe
                     raise
             return Look("broken", f"it killed its decoder ({how})"), b""
 

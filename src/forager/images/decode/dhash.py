@@ -1,17 +1,18 @@
-"""A perceptual hash of 64 bits: is each spot of a small grey copy brighter than its right neighbour?
+"""A perceptual hash of 64 bits: whether each pixel of a small grey copy is brighter than its right neighbour.
 
-Resizing, recompressing and small changes of colour move a few bits; other pictures differ in about half of them. Pure.
+Resizing, recompressing and small changes of colour change a few bits; different images differ in about half of them.
+Pure.
 """
 
 from PIL import Image
 
 SIDE = 8
 SIMILAR = 6
-"""So many bits may differ between copies of one picture."""
+"""The number of bits that may differ between copies of one image."""
 
 
 def dhash(picture: Image.Image) -> int:
-    """Signed, as the database keeps 64 bits. What is transparent counts as white."""
+    """Returns the hash as a signed integer, as the database stores 64 bits. Transparent pixels count as white."""
     small = _on_white(picture).convert("L").resize((SIDE + 1, SIDE), Image.Resampling.BOX, reducing_gap=None)
     spots = small.tobytes()
     bits = 0
@@ -23,7 +24,7 @@ def dhash(picture: Image.Image) -> int:
 
 
 def distance(one: int, other: int) -> int:
-    """In how many of the 64 bits they differ."""
+    """Returns how many of the 64 bits differ."""
     return ((one ^ other) & (1 << 64) - 1).bit_count()
 
 

@@ -1,12 +1,12 @@
-"""One file → what it is. Pure, and bounded: the header says how many pixels there are before any is decoded.
+"""Inspects one file. Pure, and bounded: the header gives the number of pixels before any is decoded.
 
-Meant for the process that `desk.py` starts: whatever the bytes do to the decoders, they do it there.
+Runs in the process that `client.py` starts, so that files that crash a decoder crash only that process.
 """
 
 import warnings
 from io import BytesIO
 
-from PIL import (  # naming a plugin makes its decoder known; the others stay unknown
+from PIL import (  # importing a plugin registers its decoder; the others stay unregistered
     AvifImagePlugin,
     BmpImagePlugin,
     GifImagePlugin,
@@ -45,11 +45,11 @@ BEGINNINGS = (b"\x89PNG", b"GIF8", b"\xff\xd8\xff")
 TEXT_STARTS = (b"<!doctype", b"<html", b"<head", b"<body", b"{", b"<script", b"<title", b"<h1", b"<p>", b"<div")
 
 ImageFile.LOAD_TRUNCATED_IMAGES = False
-Image.MAX_IMAGE_PIXELS = None  # our own limit is asked first, and gives a reason
+Image.MAX_IMAGE_PIXELS = None  # our own limit is checked first, and gives a reason
 
 
 def look(body: bytes, max_pixels: int) -> tuple[Look, bytes]:
-    """With its thumbnail, which is empty where there is none."""
+    """Returns the result with its thumbnail, which is empty if there is none."""
     if not body:
         return Look("broken", "the file is empty"), b""
     if is_svg(body):
@@ -76,19 +76,19 @@ def _look_inside(picture: Image.Image, max_pixels: int) -> tuple[Look, bytes]:
         frames = getattr(picture, "n_frames", 1)
         picture.seek(0)
         if kind == "jpeg":
-            picture.draft("RGB", (2 * THUMBNAIL_PIXELS, 2 * THUMBNAIL_PIXELS))  # a photo is decoded at an eighth
+            picture.draft("RGB", (2 * THUMBNAIL_PIXELS, 2 * THUMBNAIL_PIXELS))  # photos decode at 1/8 size
         picture.load()
         small = ImageOps.exif_transpose(resize(picture))
         bits, thumbnail = dhash(small), make_thumbnail(small)
     except Exception as error:
         return Look("broken", f"it cannot be decoded: {_say(error)}", kind, width, height), b""
     if picture.getexif().get(ORIENTATION, 1) in LYING:
-        width, height = height, width  # as it is seen
+        width, height = height, width  # in its displayed orientation
     return Look("stored", None, kind, width, height, frames, bits), thumbnail
 
 
 def is_svg(body: bytes) -> bool:
-    """Told by its beginning; it is a program as much as a picture, and is never run."""
+    """Detects SVG by its beginning. An SVG can contain scripts, and is never run."""
     head = body[:SNIFF_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return head.startswith(b"<svg") or (head.startswith((b"<?xml", b"<!doctype svg", b"<!--")) and b"<svg" in head)
 

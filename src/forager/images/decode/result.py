@@ -1,16 +1,16 @@
-"""What the decoding process says of a file. Apart from the decoders, so that a worker need not load them."""
+"""The result of the decoding process. Separate from the decoders, so that a worker need not load them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a file turned out to be."""
+    """The result of inspecting a file."""
 
     status: str
     """A value of `ImageStatus`."""
     reason: str | None = None
-    """Why it is nothing to store."""
+    """Why the file is not stored."""
     format: str | None = None
     width: int | None = None
     height: int | None = None

@@ -2,7 +2,7 @@
 
 from io import BytesIO
 
-from PIL import (  # naming a plugin makes its decoder known; the others stay unknown
+from PIL import (  # importing a plugin registers its decoder; the others stay unregistered
     Image,
 )
 
@@ -11,8 +11,8 @@ THUMBNAIL_QUALITY = 75
 
 
 def resize(picture: Image.Image) -> Image.Image:
-    """A copy of some hundred pixels a side: what follows costs no more for the largest than for the smallest."""
-    if picture.mode.startswith(("I", "F")):  # of 16 bits a pixel the upper 8
+    """Returns a copy of a few hundred pixels a side, so that the next steps cost the same for any size."""
+    if picture.mode.startswith(("I", "F")):  # the upper 8 of 16 bits per pixel
         picture = picture.convert("I").point(lambda value: value * (1 / 256)).convert("L")
     elif picture.mode in {"P", "PA", "1"} or "transparency" in picture.info:
         picture = picture.convert("RGBA" if picture.mode == "PA" or "transparency" in picture.info else "RGB")
@@ -23,7 +23,7 @@ def resize(picture: Image.Image) -> Image.Image:
 
 
 def make_thumbnail(picture: Image.Image) -> bytes:
-    """A new picture of at most 256 pixels a side: what else was in the file, such as its place, stays behind."""
+    """Returns a new image of at most 256 pixels a side, without the metadata of the file, such as its location."""
     small = picture.convert("RGBA" if picture.mode in {"RGBA", "LA"} else "RGB")
     small.thumbnail((THUMBNAIL_PIXELS, THUMBNAIL_PIXELS), Image.Resampling.LANCZOS)
     small.info.clear()

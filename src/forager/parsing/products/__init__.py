@@ -1,4 +1,4 @@
-"""Products: what a page says about the thing it sells, each field with how sure we are and where it stands.
+"""Extracts the product that a page sells, each field with a confidence and its source.
 
-`find.py` is the line; `extract/sites/` has parsers for single sites, which may start from what is found here.
+`find.py` is the pipeline; `parsing/sites/` has parsers for single sites, which may start from its results.
 """

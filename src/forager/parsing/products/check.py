@@ -1,4 +1,4 @@
-"""What is wrong with a product as it was read, by name. Each problem has one line in `docs/how-to/products.md`."""
+"""Lists the problems of an extracted product by name. Each has one line in `docs/how-to/products.md`."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -10,7 +10,7 @@ HIGHEST_PRICE = Decimal(10) ** 12
 
 
 def list_problems(facts: Mapping[str, Any], unreadable: set[str]) -> tuple[str, ...]:
-    """`unreadable` are fields the page speaks of in a way nobody understands."""
+    """Returns the problems. `unreadable` are fields that the page contains in a form that cannot be parsed."""
     return tuple(dict.fromkeys(_problems(facts, unreadable)))
 
 

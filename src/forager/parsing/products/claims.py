@@ -1,4 +1,5 @@
-"""Claims of several sources → one product. The surest wins, agreement makes surer, the rest stays as evidence."""
+"""Merges the claims of several sources into one product. The highest confidence wins, agreement raises it, the other
+claims are kept as evidence."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -11,7 +12,7 @@ MOST_EVIDENCE = 6
 LONGEST_EVIDENCE = 200
 SUREST = 0.99
 CONTRADICTED = 0.85
-"""What is left of a confidence when another good source says something else."""
+"""Factor on a confidence when another good source disagrees."""
 GOOD = 0.7
 
 
@@ -56,7 +57,7 @@ def _resolve_field(name: str, claims: Sequence[Claim]) -> FieldValue:
 
 
 def _merged(ranked: Sequence[Claim]) -> dict[str, str]:
-    """All that is said; of what is said twice, the surest."""
+    """Returns all values; for duplicates, the one with the highest confidence."""
     merged: dict[str, str] = {}
     for claim in ranked:
         for name, value in claim.value.items():
@@ -65,11 +66,11 @@ def _merged(ranked: Sequence[Claim]) -> dict[str, str]:
 
 
 LONG = frozenset({"description", "image_urls", "variants", "category", "name"})
-"""Said in many ways that are all right."""
+"""Fields with many valid wordings, where sources differ without contradicting each other."""
 
 
 def _combine(claims: Sequence[Claim]) -> float:
-    """Sources that say the same; the same source twice is no agreement."""
+    """Combines the confidence of agreeing sources; the same source twice is not agreement."""
     doubt = 1.0
     for confidence in {claim.where.partition(" ")[0]: claim.confidence for claim in reversed(claims)}.values():
         doubt *= 1 - confidence
@@ -77,7 +78,7 @@ def _combine(claims: Sequence[Claim]) -> float:
 
 
 def _drop_bad_prices(name: str, claims: Sequence[Claim]) -> Sequence[Claim]:
-    """A price of nothing, or in cents, gives way to one that another source states plainly."""
+    """Drops a price of zero, or in cents, if another source states a plain price."""
     if name != "price" or len(claims) == 1:
         return claims
     positive = [claim for claim in claims if claim.value > 0] or claims

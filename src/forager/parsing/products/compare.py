@@ -1,4 +1,4 @@
-"""Two readings of one page, field by field: what a new parser would change. Pure."""
+"""Compares two parse results of one page field by field, to show what a new parser would change. Pure."""
 
 from typing import Any, NamedTuple
 
@@ -14,12 +14,13 @@ class FieldChange(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """`gained`, `lost` or `changed`."""
+        """Returns `gained`, `lost` or `changed`."""
         return "gained" if self.old is None else "lost" if self.new is None else "changed"
 
 
 def compare(old: Product | None, new: Product | None) -> list[FieldChange]:
-    """In the order of the fields; empty where both say the same. A product that is missing has lost all its fields."""
+    """Returns the changes in field order; empty if there are none. A missing product counts as having lost all its
+    fields."""
     found = []
     for field in FACTS:
         before, after = _value(old, field), _value(new, field)

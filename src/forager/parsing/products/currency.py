@@ -1,4 +1,4 @@
-"""Which currency a sign, a word or a code means. Signs that countries share are settled by where the page is."""
+"""Determines the currency of a sign, a word or a code. The page's locale resolves signs that countries share."""
 
 import re
 from typing import NamedTuple
@@ -191,7 +191,7 @@ WITHOUT_DECIMALS = frozenset(
         "XPF",
     ]
 )
-"""By ISO, or by how prices are written: nobody writes céntimos of a Colombian peso."""
+"""By ISO, or by how prices are written: prices in Colombian pesos have no céntimos."""
 THREE_DECIMALS = frozenset(["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"])
 COMMA_DECIMALS = frozenset(
     [
@@ -238,7 +238,7 @@ COMMA_DECIMALS = frozenset(
         "ka",
     ]
 )
-"""Languages in which the comma stands before the cents."""
+"""Languages with a decimal comma."""
 POINT_PLACES = frozenset({"es-mx", "es-us", "es-gt", "es-do", "es-hn", "es-ni", "es-pa", "es-sv", "de-ch", "de-li"})
 
 WORDS = {
@@ -393,7 +393,7 @@ SHARED = {
     "r": {"za": "ZAR", "": "ZAR"},
     "元": {"tw": "TWD", "hk": "HKD", "cn": "CNY", "": "CNY"},
 }
-"""Country or language → currency; the empty one is the guess that is right most often."""
+"""Country or language → currency; the empty key is the guess that is right most often."""
 SHARED |= {"rs.": SHARED["rs"], "kr:": SHARED["kr"], ",-": {"cz": "CZK", "cs": "CZK", **SHARED["kr"]}}
 SHARED["￥"] = SHARED["¥"]
 CLEAR, LIKELY, GUESSED = 1.0, 0.85, 0.6
@@ -402,8 +402,8 @@ _WORDS_LONGEST_FIRST = sorted({*WORDS, *SHARED} - {",-"}, key=len, reverse=True)
 
 
 def _as_pattern(word: str) -> str:
-    """A word of letters stands alone: `ft` is no currency in `gift`. What was before it is asked last: a pattern whose
-    branches begin with plain letters is tried five times as fast."""
+    """Returns the pattern of a word. A word of letters must stand alone: `ft` is not a currency in `gift`. The
+    lookbehind comes last: a pattern whose branches begin with plain letters is matched five times as fast."""
     literal = re.escape(word)
     before = rf"(?<![^\W\d_]{literal})" if word[0].isalpha() else ""
     after = r"(?![^\W\d_])" if word[-1].isalpha() else ""
@@ -411,18 +411,18 @@ def _as_pattern(word: str) -> str:
 
 
 SIGN = re.compile("|".join(map(_as_pattern, _WORDS_LONGEST_FIRST)) + r"|(?<![^\W\d_])[a-z]{3}(?![^\W\d_])")
-"""In a text of small letters."""
+"""For lower-case text."""
 
 
 class PageLocale(NamedTuple):
-    """Where a page is: what settles signs that several countries share, and what a comma means."""
+    """The locale of a page: resolves signs that several countries share, and the meaning of a comma."""
 
     language: str = ""
-    """BCP-47 in small letters, or nothing."""
+    """BCP-47 in lower case, or empty."""
     country: str = ""
-    """Two letters, by the language's region or the host's ending."""
+    """Two letters, from the language's region or the host's top-level domain."""
     currency: str | None = None
-    """What the page declares elsewhere."""
+    """The currency that the page declares elsewhere."""
 
     @property
     def is_comma_decimal(self) -> bool:
@@ -451,7 +451,7 @@ def get_locale(url: str, language: str | None, currency: str | None = None) -> P
 
 
 def read_currency(text: str, place: PageLocale = PageLocale()) -> Currency | None:  # noqa: B008 (a tuple)
-    """What a whole text such as `EUR`, `€` or `US Dollar` means."""
+    """Returns the currency of a whole text such as `EUR`, `€` or `US Dollar`."""
     word = text.strip().strip("()[]:").lower()[:20]
     if word.upper() in CODES:
         return Currency(word.upper(), CLEAR)
@@ -461,7 +461,7 @@ def read_currency(text: str, place: PageLocale = PageLocale()) -> Currency | Non
 
 
 def resolve_sign(sign: str, place: PageLocale) -> Currency | None:
-    """A sign that several countries share."""
+    """Returns the currency of a sign that several countries share."""
     meanings = SHARED[sign]
     if place.currency and place.currency in meanings.values():
         return Currency(place.currency, LIKELY)

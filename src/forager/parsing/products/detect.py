@@ -1,7 +1,7 @@
-"""Whether a page may sell something, or list what is sold: asked of every page, so it looks at little.
+"""Detects whether a page may sell or list products. Runs for every page, so it checks little.
 
-What the markup is about, the tags of the head, what the body is called; of pages that tell nothing of all this, whether
-a short text has a number with a currency, or a script names prices.
+Checks item types of the markup, the tags of the head, the names of the body; for pages without any of these, whether a
+short text has a number with a currency, or a script names prices.
 """
 
 import re
@@ -30,7 +30,7 @@ PRODUCTS = frozenset(
     ]
 )
 SOLD_TOO = frozenset({"book", "audiobook", "musicalbum", "videogame", "movie", "drug", "ticket"})
-"""Products only where an offer says so."""
+"""Products only if they have an offer."""
 WRITING: frozenset[str] = frozenset(
     [
         "article",
@@ -105,7 +105,7 @@ class ProductHints(NamedTuple):
 
 
 class PageKind(NamedTuple):
-    """A page as its body tells: of a product, of many, or neither."""
+    """The kind of page by its body: one product, a list, or neither."""
 
     is_product: bool
     is_listing: bool
@@ -136,13 +136,13 @@ def has_price_tag(head: Head) -> bool:
 
 
 def type_of(head: Head) -> str:
-    """`og:type`"""
+    """Returns the value of `og:type`."""
     told = head.metas.get("og:type")
     return told[0].strip().lower() if told else ""
 
 
 def body_of(tree: Tree) -> int | None:
-    """The element `body`, which follows the head."""
+    """Returns the element `body`, which follows the head."""
     if len(tree) > 2 and (behind_head := tree.end(1)) < len(tree) and tree.tag(behind_head) == "body":
         return behind_head
     return next(iter(tree.tags("body")), None)
@@ -161,12 +161,13 @@ def detect_page_type(tree: Tree) -> PageKind:
 
 
 def _matches(pattern: re.Pattern[str], words: tuple[str, ...], text: str) -> bool:
-    """One of the words is in whatever the pattern finds; most texts have none, which is quickly told."""
+    """Whether the pattern matches. Every match contains one of the words; most texts have none, which is cheap to
+    check."""
     return any(word in text for word in words) and pattern.search(text) is not None
 
 
 def _shows_money(tree: Tree) -> bool:
-    """Somewhere a short text has a number with a currency."""
+    """Whether a short text has a number with a currency."""
     body = body_of(tree)
     if body is None:
         return False
@@ -174,5 +175,5 @@ def _shows_money(tree: Tree) -> bool:
 
 
 def _has_priced_data(body: bytes) -> bool:
-    """A script that names products and prices: `"price": 12`, `"salePrice": 12`, the same within a string."""
+    """Whether a script names products and prices: `"price": 12`, `"salePrice": 12`, also inside a string."""
     return holds(body, b"roduct") and any(holds(body, word) for word in (b'"price', b'rice"', b'rice\\"'))

@@ -1,6 +1,7 @@
-"""What a shop hands to its own scripts: `__NEXT_DATA__`, states assigned to `window`, product JSON of themes → JSON.
+"""Extracts the JSON that a shop passes to its own scripts: `__NEXT_DATA__`, states assigned to `window`, product JSON
+of themes.
 
-Only asked where markup left the price open. Whatever a script holds, so many bytes and documents of it are looked at.
+Used only if markup does not give the price. The number of bytes and documents is limited, whatever a script contains.
 """
 
 import json
@@ -15,9 +16,9 @@ MOST_SCRIPTS = 120
 MOST_DOCUMENTS = 12
 LONGEST_DOCUMENT = 2_000_000
 MOST_CHARACTERS = 4_000_000
-"""Of all documents of a page together."""
+"""For all documents of a page together."""
 ASSIGNED = re.compile(r"""=\s{0,4}(?:(?P<parsed>JSON\.parse\(\s{0,4}(?=["']))|(?=[{\[]))""")
-"""What is assigned to a name; a search for one sign is quick."""
+"""An assignment to a name; searching for a single character is fast."""
 STATE = re.compile(
     r"""(?<![\w$])
     (__[A-Z][A-Z0-9_]{2,40}__ | __[a-z]\w{2,40}(?:State|Data|Props)(?:__)?
@@ -26,8 +27,8 @@ STATE = re.compile(
     (?:["']\])?\s{0,4}\Z""",
     re.VERBOSE,
 )
-"""Names that promise something, up to the sign: `window.__INITIAL_STATE__ = {`, `window["__APOLLO_STATE__"] = {`,
-`var meta = {`, `productJson = JSON.parse("`."""
+"""Names that indicate product data, up to the equals sign: `window.__INITIAL_STATE__ = {`, `window["__APOLLO_STATE__"]
+= {`, `var meta = {`, `productJson = JSON.parse("`."""
 LONGEST_NAME = 64
 NAME_ENDS = frozenset(
     (
@@ -35,14 +36,14 @@ NAME_ENDS = frozenset(
         *("t_", "m_", "p_", "u_", "e_", "l_", "d_"),
     )
 )
-"""The last two letters of these names: minified scripts assign thousands of times, to other names."""
+"""The last two letters of these names: minified scripts have thousands of assignments to other names."""
 CURRENCY_OF_SHOP = re.compile(r"Shopify\.currency\s{0,4}=\s{0,4}\{\s{0,4}\"active\"\s{0,4}:\s{0,4}\"([A-Z]{3})\"")
 DECODER = json.JSONDecoder(strict=False, parse_float=Decimal, parse_constant=lambda _name: None)
 PLAIN_SCRIPTS = frozenset({"", "text/javascript", "application/javascript", "module"})
 
 
 class Document(NamedTuple):
-    """One piece of JSON, by the name its page gives it."""
+    """One JSON document, with the name its page gives it."""
 
     name: str
     content: Any
@@ -51,11 +52,11 @@ class Document(NamedTuple):
 class Embedded(NamedTuple):
     documents: list[Document]
     currency: str | None
-    """What the shop as a whole sells in, where its script says so."""
+    """The currency of the shop as a whole, if its script names it."""
 
 
 def read_embedded(tree: Tree, scripts: Sequence[int]) -> Embedded:
-    """In the page's order; what cannot be read is left out. None of them has its code elsewhere."""
+    """Returns the documents in page order; unparsable ones are skipped. No script given has a `src`."""
     found: list[Document] = []
     currency, left = None, MOST_CHARACTERS
     for number in scripts[:MOST_SCRIPTS]:
@@ -86,7 +87,7 @@ def _parse_json_script(text: str, attributes: dict[str, str]) -> Iterator[Docume
 
 
 def _assigned(text: str) -> Iterator[Document]:
-    """What is assigned to a name that promises something; read on behind each, never twice."""
+    """Yields values assigned to names that indicate product data; continues after each, and parses nothing twice."""
     at = found = 0
     while found < MOST_DOCUMENTS and (sign := ASSIGNED.search(text, at)) is not None:
         name = _name_before(text, at, sign.start())
@@ -102,7 +103,7 @@ def _assigned(text: str) -> Iterator[Document]:
 
 
 def _name_before(text: str, first: int, end: int) -> str | None:
-    """The name that ends here, where it promises something."""
+    """Returns the name that ends here, if it indicates product data."""
     if text[max(first, end - 8) : end].rstrip().rstrip("]\"'")[-2:] not in NAME_ENDS:
         return None
     match = STATE.search(text, max(first, end - LONGEST_NAME), end)

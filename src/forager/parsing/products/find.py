@@ -1,6 +1,6 @@
-"""A page → the product it sells, or None. Sources from the surest to the least sure, then one decision per field.
+"""Finds the product a page sells, or None. Sources from the most to the least reliable, then one decision per field.
 
-clues ── JSON-LD, microdata, RDFa ── which item is the page's ── the shop's own JSON ── meta tags ── what can be seen
+clues ── JSON-LD, microdata, RDFa ── which item is the page's ── the shop's own JSON ── meta tags ── visible text
   ──> claims ──> product
 """
 
@@ -36,32 +36,32 @@ from forager.products.models import FACTS, Listed, Product
 
 NAME, VERSION = "generic", 3
 OWN_JSON = "data"
-"""The source of items that are no markup."""
+"""The source name of items that are not from markup."""
 LATER_ITEM = 0.97
-"""A second item about the same product is believed a little less than the first."""
+"""A second item about the same product has slightly less confidence than the first."""
 WEIGHTS = {"name": 0.45, "price": 0.35, "currency": 0.1, "availability": 0.1}
 
 
 def _scripts(tree: Tree) -> list[int]:
-    """Those of the page itself that are no JSON-LD: code, and data for it."""
+    """Returns inline scripts other than JSON-LD: code, and data for it."""
     scripts = tree.tags("script")
     columns = zip(scripts, tree.column(scripts, "type"), tree.column(scripts, "src"), strict=True)
     return [number for number, kind, address in columns if address is None and "ld+json" not in (kind or "").lower()]
 
 
 def find_product(view: View) -> Product | None:
-    """By what pages of any shop have in common."""
+    """Finds the product by what pages of all shops have in common."""
     claims = collect(view)
     return assemble(claims, NAME, VERSION) if claims else None
 
 
 def find_listed(view: View) -> tuple[Listed, ...]:
-    """The products of a page that has none of its own, after a parser looked at it."""
+    """Returns the listed products of a page that has no product of its own, after a parser has checked it."""
     return tuple(Listed(url, assemble(claims, NAME, VERSION)) for url, claims in list_products(view.items, view))
 
 
 def collect(view: View) -> list[Claim]:
-    """All that speaks of this page's product; empty when it has none."""
+    """Returns all claims about this page's product; empty when it has none."""
     items, og_title = view.items, view.head.meta("og:title")
     sight, kind = detect_page_type(view.tree), type_of(view.head)
     if sight.is_listing or kind in LISTING_TYPES:
@@ -98,8 +98,8 @@ def collect(view: View) -> list[Claim]:
 
 
 def _is_product_page(view: View, chosen: Sequence[Item], carts: int, sight: PageKind, *, has_heading: bool) -> bool:
-    """Whether the page sells what it speaks of. What readers write below a product makes no story of it; an article
-    that has a product in its markup is one only where the shop itself says so."""
+    """Whether the page sells its subject. Reader contributions below a product do not make it an article; an article
+    with a product in its markup is a product page only if meta tags or the page body mark it as one."""
     items, kind = view.items, type_of(view.head)
     is_tagged = kind in PRODUCT_TYPES or has_price_tag(view.head)
     if chosen:
@@ -124,7 +124,7 @@ def _says_price(item: Item) -> bool:
 
 
 def _own_json(view: View, titles: PageTitles) -> list[Item]:
-    """The product as the shop tells it to its own scripts; a guess, so what a person sees has a say too."""
+    """Returns the product from the data for the shop's own scripts; it is a guess, so visible text counts too."""
     code = _scripts(view.tree)
     good = find_json_product(read_embedded(view.tree, code), view, titles) if code else None
     return [good] if good is not None else []
@@ -135,7 +135,7 @@ def _weaker(claims: Iterable[Claim], at: int) -> Iterable[Claim]:
 
 
 def assemble(claims: Iterable[Claim], parser_name: str, parser_version: int) -> Product:
-    """One value per field, what is wrong with them, and how sure we are of the whole."""
+    """Returns the product: one value per field, its problems, and the overall confidence."""
     claims = list(claims)
     unreadable = {claim.field for claim in claims if claim.field.startswith("!")}
     settled = resolve_claims(claim for claim in claims if claim.value != "" and not claim.field.startswith("!"))
@@ -156,13 +156,13 @@ def _weighted_confidence(settled: dict[str, FieldValue]) -> float:
 
 
 def hash_product(facts: dict[str, Any]) -> bytes:
-    """The same facts, however sure and wherever found, have the same hash."""
+    """Hashes the facts; confidence and source do not affect the hash."""
     told = "\x1e".join(f"{name}\x1f{_plain(facts[name])}" for name in FACTS if name in facts)
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
 def _plain(value: Any) -> str:
-    """`12.50` and `12.5` are one price; in what order attributes are named says nothing."""
+    """Returns a canonical text: `12.50` and `12.5` are one price; the order of attributes does not matter."""
     if isinstance(value, dict):
         return str(sorted(value.items()))
     return str(value.normalize()) if hasattr(value, "normalize") else str(value)

@@ -1,4 +1,4 @@
-"""What an item of type Product claims, field by field."""
+"""Converts an item of type Product to claims, field by field."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ class Offer(NamedTuple):
 
 
 def claims_of(item: Item, view: View) -> Iterator[Claim]:
-    """All that one product says about itself."""
+    """Yields all claims of one product item."""
     sure = SURE[item.source]
     for field, names in TEXTS.items():
         for told, where in item.texts(*names):
@@ -119,7 +119,7 @@ def _numbers(item: Item, sure: float) -> Iterator[Claim]:
 
 
 def without_words(code: str) -> str:
-    """`TE502955-1293415 Chair cover` is a number and what has it."""
+    """Returns a code without the text after it: `TE502955-1293415 Chair cover` is a code and a name."""
     found = CODE_AND_WORDS.match(code[: LONGEST["sku"]])
     return found[1] if found else code
 
@@ -147,7 +147,7 @@ def _offer_claims(item: Item, view: View, sure: float) -> Iterator[Claim]:
 
 
 def _terms(offer: Offer, item: Item, place: PageLocale, sure: float) -> Iterator[Claim]:
-    """Under what terms it is sold: by whom, in what state, at what cost of delivery, reduced from what."""
+    """Yields claims on the terms of an offer: seller, condition, shipping cost, former price."""
     for text, where in offer.item.texts("seller", "offeredby"):
         if "://" not in text:
             yield Claim("seller", clean_field("seller", text), sure, where)
@@ -169,7 +169,7 @@ def _terms(offer: Offer, item: Item, place: PageLocale, sure: float) -> Iterator
 
 
 def _specified(specification: Item, offer: Offer, place: PageLocale, sure: float) -> Iterator[Claim]:
-    """A price before a reduction, or the price of a unit."""
+    """Yields the price before a reduction, or the unit price."""
     for value, where in specification.values("price"):
         amount, _ = read_price(value, place, offer.currency)
         if amount is None or amount <= 0:
@@ -184,7 +184,7 @@ def _specified(specification: Item, offer: Offer, place: PageLocale, sure: float
 
 
 def _unit_of(quantity: Item) -> str | None:
-    """`100 g`, `kg`."""
+    """Returns the unit: `100 g`, `kg`."""
     code = quantity.text("unittext", "unitcode")
     number = quantity.text("value") or "1"
     unit = UNITS.get((code or "").upper(), code)
@@ -216,7 +216,7 @@ LONGEST_ATTRIBUTE = 300
 
 
 def list_attributes(item: Item) -> dict[str, str]:
-    """What else it says of itself: color, material, and whatever it names."""
+    """Returns the other properties: color, material, and additional named ones."""
     found: dict[str, str] = {}
     for name in MORE_ATTRIBUTES:
         value = next(item.values(name), (None, ""))[0]
@@ -231,14 +231,14 @@ def list_attributes(item: Item) -> dict[str, str]:
 
 
 def _measure(value: Item) -> str | None:
-    """`2.5 kg` of a value with its unit."""
+    """Returns a value with its unit: `2.5 kg`."""
     text = value.text("value", "name")
     unit = value.text("unittext", "unitcode")
     return f"{text} {UNITS.get(unit.upper(), unit)}" if text and unit else text
 
 
 def _invalid_claims(item: Item, sure: float) -> Iterator[Claim]:
-    """What was meant as a price or a currency; only of interest where nothing better is found."""
+    """Yields unparsable prices and currencies; used only if there is nothing better."""
     for holder in (item, *_offer_items(item)[:1]):
         for text, where in holder.texts("price", "lowprice"):
             yield Claim("!price", text[:40], sure, where)
@@ -261,7 +261,8 @@ def _offer_items(item: Item) -> list[Item]:
 
 
 def _each_offer(item: Item) -> Iterator[Item]:
-    """One by one: items may refer to each other, and who asks for the first is not to wait for all."""
+    """Yields offers one by one: items may refer to each other, and a caller that needs the first must not wait for
+    all."""
     for each in item.items("offers", "offer", "hasoffer"):
         inner = each.items("offers", "offer")
         is_bare = not any(name in each.properties for name in ("price", "lowprice", "pricespecification"))
@@ -273,7 +274,7 @@ def _each_offer(item: Item) -> Iterator[Item]:
 
 
 def select_offer(offers: Sequence[Offer], view: View) -> Offer:
-    """That of this address, else the first that can be bought."""
+    """Returns the offer for this URL, else the first one available."""
     priced = [offer for offer in offers if offer.price] or list(offers)
     if len(priced) > 1:
         here = [
@@ -310,7 +311,7 @@ def read_offer(item: Item, place: PageLocale) -> Offer:
 
 
 def read_price(value: Value, place: PageLocale, currency: str | None) -> tuple[Decimal | None, str | None]:
-    """Amount, and the currency its own text names."""
+    """Returns the amount, and the currency that its own text names."""
     if isinstance(value, bool | Item):
         return None, None
     if isinstance(value, int):
@@ -325,7 +326,7 @@ def read_price(value: Value, place: PageLocale, currency: str | None) -> tuple[D
 
 
 def _price_holder(item: Item) -> Item:
-    """The offer itself, or the one of its price specifications that is no old price and no price per kilogram."""
+    """Returns the offer itself, or the price specification that is neither an old price nor a unit price."""
     if any(name in item.properties for name in ("price", "lowprice")):
         return item
     specified = list(item.items("pricespecification", "haspricespecification"))
@@ -399,7 +400,7 @@ def list_images(item: Item, view: View) -> tuple[str, ...]:
 
 
 def category_of_breadcrumbs(items: Sequence[Item], name: str | None) -> Iterator[Claim]:
-    """The way to the product, without the start page and without the product itself."""
+    """Yields the category path without the start page and the product itself."""
     for item in items:
         if not item.is_a("breadcrumblist"):
             continue

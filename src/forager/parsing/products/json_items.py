@@ -1,7 +1,8 @@
-"""JSON that a shop made for itself → the item this page is about. No vocabulary: names are guessed, and proved.
+"""Finds the page's product in JSON that a shop uses internally. There is no vocabulary: names are guessed, then
+verified.
 
-A thing with a name and a price is taken only when the page is called by that name, or its address ends in the thing's
-own: such documents also hold what is sold beside it, in the cart, or on the way here.
+An object with a name and a price is accepted only if the page has that name, or its URL ends in the object's own: such
+documents also contain related products, the cart, and previously viewed products.
 """
 
 from collections import deque
@@ -22,7 +23,7 @@ MOST_VARIANTS = 200
 MOST_IMAGES = 20
 LONGEST_NAME = 512
 LONG_NAME = 12
-"""A shorter one has to be the whole title: `Kettle` is in `Kettles` too."""
+"""A shorter name must be the whole title: `Kettle` is in `Kettles` too."""
 
 NAMES = ("productName", "name", "title", "displayName", "product_name", "productTitle")
 SLUGS = ("handle", "slug", "urlKey", "url_key", "seoUrl", "pdpUrl", "productUrl", "url", "canonicalUrl", "permalink")
@@ -32,12 +33,12 @@ PRICES = (
     *("lowPrice", "priceRange", "price_range", "prices", "pricing", "priceInfo", "amount", "regularPrice"),
     "regular_price",
 )  # fmt: skip
-"""The one to pay first; what it once was only where nothing else is said."""
+"""The current price first; a former price only if there is no other."""
 OLD_PRICES = (
     *("compare_at_price", "compareAtPrice", "listPrice", "list_price", "originalPrice", "original_price", "oldPrice"),
     *("old_price", "regularPrice", "regular_price", "wasPrice", "was_price", "msrp", "strikePrice"),
 )  # fmt: skip
-"""Before a reduction; taken where it is higher."""
+"""Before a reduction; used if higher."""
 AMOUNTS = (
     *("current", "sale", "final", "selling", "discounted", "centAmount", "amount", "value", "price", "now", "gross"),
     *("minVariantPrice", "minimum_price", "final_price", "min", "lowest", "regular", "regular_price", "raw"),
@@ -78,14 +79,14 @@ SIGNS = frozenset(
         *("articleNumber", "urlKey", "url_key", "featuredImage", "imageUrl", "description", "id"),
     ]
 )
-"""Beside name and price, two of these make a thing of a shop: a way of shipping has a name and a price too."""
+"""Beside name and price, an object needs two of these: a shipping method has a name and a price too."""
 THEME_SIGNS = frozenset({"handle", "vendor", "compare_at_price", "gid", "variants"})
-"""Themes of one shop system write whole prices in hundredths."""
+"""Themes of one shop system write whole-number prices in hundredths."""
 HUNDREDTH = Decimal("0.01")
 
 
 def find_json_product(embedded: Embedded, view: View, titles: PageTitles) -> Item | None:
-    """The thing this page sells, as an item like those of markup; None where no thing is called as the page is."""
+    """Returns the page's product as an item like those of markup; None if no object matches the page's name."""
     named = [
         (score, good, place)
         for good, place in _candidates(embedded.documents)
@@ -98,7 +99,7 @@ def find_json_product(embedded: Embedded, view: View, titles: PageTitles) -> Ite
 
 
 def _candidates(documents: Sequence[Document]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Things with a name and a price, wherever they lie; from the surface down, within bounds."""
+    """Yields objects with a name and a price at any depth, breadth first, within limits."""
     waiting: deque[tuple[Any, str, int]] = deque((document.content, f"{document.name} $", 0) for document in documents)
     seen = found = 0
     while waiting and seen < MOST_NODES and found < MOST_CANDIDATES:
@@ -127,7 +128,7 @@ def _is_product_node(node: Mapping[str, Any]) -> bool:
 
 
 def _score(good: Mapping[str, Any], view: View, titles: PageTitles) -> float:
-    """How surely it is the page's own: by its name in the heading or the title, by its address."""
+    """Returns how certainly the object is the page's own: by its name in the heading or the title, and by its URL."""
     own = fold_text(_name(good) or "")
     score = 3.0 * _is_addressed(good, view)
     if own:
@@ -136,8 +137,8 @@ def _score(good: Mapping[str, Any], view: View, titles: PageTitles) -> float:
 
 
 def _is_called(own: str, title: str | None) -> bool:
-    """The title, or the part of it before the shop's name, says hardly more than the name: `Kettle` is no `Kettles and
-    all that goes with them`."""
+    """Whether the title, or its part before the shop's name, says hardly more than the name: `Kettle` does not match
+    `Kettles and all that goes with them`."""
     if not title:
         return False
     parts = [title, *(title.partition(mark)[0] for mark in SEPARATORS if mark in title)]
@@ -148,7 +149,7 @@ def _is_called(own: str, title: str | None) -> bool:
 
 
 def _is_addressed(good: Mapping[str, Any], view: View) -> bool:
-    """Its address, or the last part of it, is the page's."""
+    """Whether its URL, or the last segment of it, is the page's."""
     last = view.url.partition("?")[0].partition("#")[0].rstrip("/").rpartition("/")[2].lower()
     for name in SLUGS:
         value = good.get(name)
@@ -234,7 +235,7 @@ DEEPEST_PRICE = 4
 
 
 def _amount(value: Any, levels: int) -> tuple[Value | None, str | None]:
-    """A price, and the currency that stands beside it."""
+    """Returns a price, and the currency next to it."""
     if isinstance(value, bool) or value is None or levels < 0:
         return None, None
     if isinstance(value, int | Decimal):
@@ -300,7 +301,7 @@ def _variants(good: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _listed(value: Any) -> list[Any]:
-    """A list as it is, or as GraphQL wraps it."""
+    """Returns a list, plain or wrapped by GraphQL."""
     if isinstance(value, dict):
         if isinstance(value.get("nodes"), list):
             return list(value["nodes"])
@@ -324,7 +325,7 @@ def _first_text(holder: Mapping[str, Any], names: Iterable[str]) -> str | None:
 
 
 def _text(value: Any) -> str | None:
-    """A text or number, also one that is called `name` inside of an object."""
+    """Returns a text or number, also from the `name` of an object."""
     if isinstance(value, dict):
         value = next((value[name] for name in ("name", "value", "label", "title") if name in value), None)
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):

@@ -1,4 +1,4 @@
-"""How shops label what they say of a product, in many languages; in small letters, without `:`, `.` and `#`."""
+"""Labels that shops use for product fields, in many languages; in lower case, without `:`, `.` and `#`."""
 
 LABELS = {
     "sku": (
@@ -70,4 +70,4 @@ LABELS = {
         "rozměry|rozmery|méretek|dimensiuni|mått|mål|mitat|boyutlar|размеры"
     ),
 }
-"""Field or attribute → labels, parted by `|`."""
+"""Field or attribute → labels, separated by `|`."""

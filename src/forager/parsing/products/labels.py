@@ -1,6 +1,6 @@
-"""What a page writes beside a label: `Product code: 4711`, a row `Brand | Acme`, `EAN: 4006381333931` → claims.
+"""Extracts labelled values: `Product code: 4711`, a row `Brand | Acme`, `EAN: 4006381333931` → claims.
 
-The number a shop shows its customers is the one they order by; markup often holds that of a size, or of a database.
+The code a shop shows its customers is the one they order by; markup often has that of a size, or of a database row.
 """
 
 import re
@@ -17,18 +17,18 @@ from forager.parsing.products.visible import is_outside_product
 MOST_TEXT = 150_000
 LONGEST_LABEL, LONGEST_VALUE = 40, 80
 ABOVE = 200
-"""Elements before the heading that may speak of the product; before them there are menus."""
+"""Elements before the heading that may be about the product; earlier ones are menus."""
 MANY_CODES = 3
-"""More of them, and they belong to the things of a list."""
+"""With more codes, they belong to the entries of a list."""
 SHOWN = 0.96
-"""Above what markup says of the same."""
+"""Higher than the confidence of the same value in markup."""
 FIELDS = {name: field for field, names in LABELS.items() for name in names.split("|")}
 BEGINNINGS = frozenset(
     begin
     for label in FIELDS
     for begin in (label[:2], label[:2].upper(), label[:2].capitalize(), *(mark + label[0] for mark in "〈【[("))
 )
-"""With what a label begins; a shop's name before it is only expected where a colon follows."""
+"""Beginnings of labels; a shop's name before them is accepted only if a colon follows."""
 ATTRIBUTES = ("color", "material", "size", "weight", "dimensions")
 MARKS = re.compile(r"[\s.:：#№\-]+")
 ENDS = " \t:：#.*-–№〈<>【】[]()"
@@ -40,7 +40,7 @@ DATE_OR_PRICE = re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,4}[.,]\d{2}|\d+%
 
 
 def claims_of_labels(view: View) -> Iterator[Claim]:
-    """What is labelled, in the page's order; codes of things beside the product are left out."""
+    """Yields the labelled values in page order; codes of other products on the page are skipped."""
     found: dict[str, list[tuple[str, str]]] = {}
     attributes: dict[str, str] = {}
     for field, label, value, owner in _find_labels(view):
@@ -59,7 +59,7 @@ def claims_of_labels(view: View) -> Iterator[Claim]:
 
 
 def _find_labels(view: View) -> Iterator[tuple[str, str, str, int]]:
-    """Field, label, value, and the element the value stands in."""
+    """Yields field, label, value, and the element of the value."""
     if view.body_element is None:
         return
     runs = view.tree.runs(view.body_element, MOST_TEXT)
@@ -95,7 +95,7 @@ def _is_pair_candidate(text: str) -> bool:
 
 @lru_cache(8192)
 def _field_of(label: str) -> str | None:
-    """A shop's own name may stand before or behind it."""
+    """Returns the field of a label, which the shop's own name may precede or follow."""
     plain = MARKS.sub(" ", label.casefold()).strip(" 〈【[(*")
     field = FIELDS.get(plain)
     if field is not None or plain.count(" ") != 2 or any(map(str.isdigit, plain)):
@@ -125,7 +125,7 @@ CODE_ATTRIBUTES = ("class", "id", "data-qa-qualifier", "data-qa", "data-test", "
 
 
 def claims_of_names(view: View) -> Iterator[Claim]:
-    """A short code in an element that is called a product's."""
+    """Yields a short code from an element named as product code."""
     for number in view.tree.find(CODE_ATTRIBUTES, CODE_NAMES)[:MOST_NAMED]:
         text = view.tree.text(number)
         if len(text) <= LONGEST_CODE and not is_outside_product(view, number) and (code := _read("sku", text)):
@@ -145,7 +145,7 @@ NUMBERED = re.compile(r"(?<![\d])([A-Za-z]{0,2}\d{5,14})(?![\d])")
 
 
 def claims_of_address(view: View) -> Iterator[Claim]:
-    """A number of the address that stands in the page by itself too: in a form, in data, in what is shown."""
+    """Yields a number of the URL that also occurs by itself in the page: in a form, in data, in visible text."""
     address = view.url.partition("://")[2].partition("#")[0]
     path = address.partition("?")[0].partition("/")[2]
     given = [match[1] for match in NAMED.finditer(address)]
@@ -157,7 +157,7 @@ def claims_of_address(view: View) -> Iterator[Claim]:
 
 
 def _is_standalone(number: bytes, body: bytes) -> bool:
-    """In quotes or between tags, not as a part of an address."""
+    """Whether the number is in quotes or between tags, not part of a URL."""
     place = body.find(number)
     for _ in range(MOST_PLACES):
         if place < 0:

@@ -1,6 +1,6 @@
-"""Lists: what a page that sells nothing itself says of the products it links to. Only what names a page of its own.
+"""Extracts the products that a list page links to. Only those that name their own page.
 
-A list tells less than the product's own page, and often another price: what comes from here gives way to that page.
+A list has less data than the product's own page, and often another price: the product's own page overrides it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,16 +15,16 @@ from forager.urls.normalize import normalize
 
 MOST_LISTED = 100
 FEWEST = 2
-"""One product alone is a product of the page, or of nobody."""
+"""A single product is the page's own, or does not count."""
 FIELDS = frozenset(
     ("name", "price", "currency", "availability", "rating", "review_count", "brand", "sku", "gtin", "image_urls")
 )
-"""What a card of a list says well; texts and variants are for the product's own page."""
+"""Fields that a list entry states reliably; texts and variants come from the product's own page."""
 LESS_SURE = 0.8
 
 
 def list_products(items: Sequence[Item], view: View) -> Iterator[tuple[str, list[Claim]]]:
-    """The address of each product's page with what is claimed of it, in the page's order, each page once."""
+    """Yields the URL of each product's page with its claims, in page order, each page once."""
     named: dict[str, Item] = {}
     for item, address in _products(items):
         if (url := _own_page(address, view)) is not None:
@@ -44,7 +44,7 @@ def list_products(items: Sequence[Item], view: View) -> Iterator[tuple[str, list
 
 
 def _products(items: Iterable[Item]) -> Iterator[tuple[Item, str | None]]:
-    """Products side by side, and those inside of lists: with the address that the list or they themselves name."""
+    """Yields products side by side and those inside lists, with the URL that the list or the product names."""
     for item in items:
         if is_product(item):
             yield item, _address(item)
@@ -71,7 +71,7 @@ def _address(item: Item) -> str | None:
 
 
 def _own_page(address: str | None, view: View) -> str | None:
-    """As pages are known by; None where it is this page itself, or a part of it."""
+    """Returns the normalised URL; None if it is this page itself, or a part of it."""
     url = absolute(view.base_url, address)
     if url is None or view.is_page_url(url):
         return None

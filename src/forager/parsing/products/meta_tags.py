@@ -1,4 +1,4 @@
-"""OpenGraph and its relatives in the head of a page → claims."""
+"""Converts OpenGraph and similar tags in the head of a page to claims."""
 
 from collections.abc import Iterator
 
@@ -65,7 +65,7 @@ def claims_of_metas(view: View) -> Iterator[Claim]:
 
 
 def claims_for_any_page(view: View) -> Iterator[Claim]:
-    """What pages of every kind say: used once a page is known to be a product's."""
+    """Yields claims from tags that pages of every kind have: used once a page is known to be a product's."""
     head = view.head
     for name in TITLES:
         if title := head.meta(name):
@@ -83,7 +83,7 @@ def claims_for_any_page(view: View) -> Iterator[Claim]:
 
 
 def without_site(title: str, site: str | None) -> str:
-    """`Blue kettle | Copper & Oak` without the shop's name."""
+    """Returns the title without the shop's name: `Blue kettle | Copper & Oak`."""
     if not site:
         return title
     for separator in SEPARATORS:

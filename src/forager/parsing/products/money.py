@@ -1,4 +1,4 @@
-"""A price as shops write it → amount and currency. Pure, linear, never raises.
+"""Parses a price as shops write it into amount and currency. Pure, linear, never raises.
 
 `1.234,56 €`, `$1,234.56`, `1 234,56`, `1'234.50 CHF`, `¥1,234`, `₹1,23,456.00`, `1.299,-`, `9–12 €`, `12€99`.
 """
@@ -69,12 +69,12 @@ NOT_PAID = re.compile(
     rf"|\b(?:was|statt|instead of|au lieu de|invece di|en lugar de)[: ]+{_AMOUNT}",
     re.IGNORECASE,
 )
-"""Amounts that are named as something else than the price: saved, for delivery, of one instalment, of before."""
+"""Amounts labelled as something other than the price: savings, shipping, an instalment, a former price."""
 FORMER = re.compile(rf"\b(?:(?:regular|list|original|old) price|rrp|msrp|uvp)[: ]+{_AMOUNT}", re.IGNORECASE)
-"""The price itself where no other is there."""
+"""Used as the price if there is no other."""
 MINUS = re.compile(r"-[$€£¥₹]$")
 BETWEEN = 16
-"""Characters a currency may be away from its number."""
+"""Maximum characters between a currency and its number."""
 CLOSE = 2
 
 
@@ -82,19 +82,19 @@ class Money(NamedTuple):
     amount: Decimal
     currency: str | None = None
     confidence: float = 1.0
-    """Of the currency, and less where the number itself can be read in two ways."""
+    """Confidence of the currency, lower if the number itself is ambiguous."""
     highest: Decimal | None = None
-    """Of a range."""
+    """Upper end of a range."""
     is_per_unit: bool = False
-    """Of a kilogram, a litre, a month."""
+    """Whether the price is per kilogram, litre or month."""
 
 
 def read_visible_price(text: str, place: PageLocale = ANYWHERE) -> Money | None:
-    """What a page asks for, of a text that may also tell what is saved, what delivery costs, what it was before."""
+    """Returns the price in a text that may also contain savings, shipping costs and a former price."""
     text = normalize_text(text)
     if NUMBER.search(text) is None:
         return None
-    if text.upper() == text.lower():  # a number and signs alone
+    if text.upper() == text.lower():  # only a number and signs
         return read_money(text, place)
     text = NOT_PAID.sub(" ", text)
     money = read_money(text, place)
@@ -105,7 +105,7 @@ def read_visible_price(text: str, place: PageLocale = ANYWHERE) -> Money | None:
 
 
 def read_money(text: str, place: PageLocale = ANYWHERE) -> Money | None:
-    """The first price of a short text; numbers with a currency come before numbers without one."""
+    """Returns the first price of a short text; numbers with a currency take precedence over numbers without one."""
     text = normalize_text(text)
     text = SPLIT_CENTS.sub(r"\2 \1.\3", text)
     text = APART_CENTS.sub(r"\1,\2" if "." in text.partition(",")[0] else r"\1.\2", text)
@@ -135,7 +135,7 @@ def read_money(text: str, place: PageLocale = ANYWHERE) -> Money | None:
 def parse_amount(
     text: str, place: PageLocale = ANYWHERE, code: str | None = None, *, is_machine: bool = False
 ) -> Decimal | None:
-    """A number without its currency. `is_machine`: meant for programs, where a point stands before the decimals."""
+    """Returns a number without its currency. `is_machine`: machine-readable, with a decimal point."""
     text = normalize_text(text)
     digits = sum(map(str.isdigit, text))
     found = NUMBER.search(text)
@@ -149,7 +149,7 @@ def parse_amount(
 
 
 def normalize_text(text: str) -> str:
-    """One spelling for digits, spaces, dashes and apostrophes of all scripts."""
+    """Normalises digits, spaces, dashes and apostrophes of all scripts."""
     text = text[:LONGEST_TEXT]
     if not text.isascii():
         text = text.translate(SIGNS)
@@ -163,7 +163,7 @@ def _to_ascii_digit(character: str) -> str:
 
 
 def _plain(number: str, place: PageLocale, code: str | None, *, is_machine: bool) -> str:
-    """With a point before the decimals and nothing else."""
+    """Returns the number with a decimal point and no other separators."""
     number = (
         number.replace(" ", "").replace("'", "") if not _is_apostrophe_decimal(number) else number.replace("'", ".")
     )
@@ -191,7 +191,7 @@ def _is_apostrophe_decimal(number: str) -> bool:
 
 
 def _is_thousands_separator(whole: str, sign: str, place: PageLocale, code: str | None, *, is_machine: bool) -> bool:
-    """Whether `1.234` or `1,234` is more than a thousand."""
+    """Whether the separator of `1.234` or `1,234` is a thousands separator."""
     if whole.startswith("0") or len(whole) > 3:
         return False
     if code in THREE_DECIMALS:
@@ -202,7 +202,7 @@ def _is_thousands_separator(whole: str, sign: str, place: PageLocale, code: str 
 
 
 def _is_no_price(text: str, found: re.Match[str]) -> bool:
-    """A discount, a number of pieces, a part of a word such as `A4`, a negative number, or absurdly long."""
+    """Whether the number is a discount, a quantity, part of a word such as `A4`, negative, or absurdly long."""
     after = text[found.end() : found.end() + 3].lstrip()
     before = text[: found.start()]
     if after.startswith("%") or len(found.group()) > MOST_DIGITS + 10 or before.endswith("%"):
@@ -246,7 +246,8 @@ def _signs(text: str, place: PageLocale) -> list[tuple[int, int, Currency]]:
 def _free_signs(
     signs: list[tuple[int, int, Currency]], numbers: list[re.Match[str]], refused: list[re.Match[str]], text: str
 ) -> list[tuple[int, int, Currency]]:
-    """Without those of numbers that are no prices: the sign of `-5 €` says nothing of the next number."""
+    """Returns the currencies, without those of numbers that are not prices: the sign of `-5 €` does not apply to the
+    next number."""
     owners = [each for each in refused if not text.startswith(("%", " %"), each.end())]
     if not owners:
         return signs
@@ -285,7 +286,7 @@ def currency_confidence(currency: Currency | None) -> float:
 
 
 def _range_start(text: str, found: re.Match[str], numbers: list[re.Match[str]]) -> re.Match[str]:
-    """Of `9.99 - 19.99 USD` the first number, although the second is nearer to the currency."""
+    """Returns the first number of a range such as `9.99 - 19.99 USD`, although the second is nearer to the currency."""
     at = numbers.index(found)
     return numbers[at - 1] if at and RANGE.match(text[numbers[at - 1].end() : found.start()]) else found
 

@@ -1,4 +1,4 @@
-"""Ratings on one scale, counts with their separators, and numbers of articles that check themselves."""
+"""Parses ratings to one scale, counts with separators, and article numbers with check digits."""
 
 import re
 from decimal import Decimal, InvalidOperation
@@ -20,7 +20,8 @@ NO_DIGIT = re.compile(r"[\s\-.]")
 
 
 def parse_rating(text: str, best: str | None = None) -> Decimal | None:
-    """On a scale of 0 to 5. Without a declared best the smallest usual scale that fits."""
+    """Returns the rating on a scale of 0 to 5. Without a declared maximum, the smallest usual scale that fits is
+    assumed."""
     text = normalize_text(text[:LONGEST_TEXT])
     if (japanese := OUT_OF_JAPANESE.search(text)) is not None:
         return _scale_value(japanese.group(2), japanese.group(1))
@@ -47,7 +48,7 @@ def _scale_value(value: str, best: str | None) -> Decimal | None:
 
 
 def read_count(text: str) -> int | None:
-    """`1,234 ratings`, `(1.234)`, `2 345`, `1.2k`."""
+    """Parses a count: `1,234 ratings`, `(1.234)`, `2 345`, `1.2k`."""
     text = normalize_text(text[:LONGEST_TEXT])
     found = COUNT.search(text)
     if found is None:
@@ -65,7 +66,7 @@ def read_count(text: str) -> int | None:
 
 
 def read_gtin(text: str) -> str | None:
-    """Its digits, when their check digit is right; an ISBN of ten becomes one of thirteen."""
+    """Returns the digits if the check digit is valid; an ISBN-10 becomes an ISBN-13."""
     digits = NO_DIGIT.sub("", text.rpartition(":")[2][:40]).strip().upper()
     if len(digits) == 10 and digits[:9].isascii() and digits[:9].isdigit():
         return _from_isbn10(digits)

@@ -1,6 +1,6 @@
-"""Which of a page's items the page is about: one product, or none. A list of products is none.
+"""Selects the item that a page is about: one product, or none. A list of products is none.
 
-A wrong product costs more than a missing one: its prices would be watched for months.
+A wrong product costs more than a missing one: its prices would be tracked for months.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,18 +15,18 @@ PAGES = ("webpage", "itempage", "productpage", "aboutpage", "website", "productd
 REMARKS = frozenset(
     {"review", "criticreview", "userreview", "question", "qapage", "discussionforumposting", "socialmediaposting"}
 )
-"""What customers write below a product."""
+"""Item types that customers write below a product."""
 LISTS = frozenset({"collectionpage", "searchresultspage", "offercatalog"})
 OWN_NUMBERS = ("sku", "gtin", "gtin13", "gtin12", "gtin8", "gtin14", "mpn", "productid", "isbn")
 OF_ONE_FORM = frozenset({*OWN_NUMBERS, "offers", "size", "color"})
 SHORTEST_NUMBER = 5
 MANY = 2
 MOST_CANDIDATES = 60
-"""Each is compared with each."""
+"""Every candidate is compared with every other."""
 
 
 class PageTitles(NamedTuple):
-    """What the page calls itself."""
+    """The names the page gives itself."""
 
     heading: str | None
     title: str | None
@@ -38,7 +38,7 @@ class PageTitles(NamedTuple):
 
 
 def select_product(items: Sequence[Item], view: View, titles: PageTitles) -> list[Item]:
-    """The product, and other items that speak of the same one; nothing when the page is about something else."""
+    """Returns the product and other items about the same one; empty when the page is about something else."""
     found = candidates(items)[:MOST_CANDIDATES]
     if not found:
         return []
@@ -56,7 +56,7 @@ def _select_best(found: list[Item], view: View, titles: PageTitles) -> list[Item
 
 
 def as_variants(chosen: list[Item]) -> list[Item]:
-    """Several items of one name, each with a number of its own, are the sizes of one product."""
+    """Merges several items of one name, each with its own number: they are variants of one product."""
     if len(chosen) < 2:
         return chosen
     first = chosen[0]
@@ -72,7 +72,7 @@ def as_variants(chosen: list[Item]) -> list[Item]:
 
 
 def candidates(items: Iterable[Item]) -> list[Item]:
-    """Items that stand for themselves and are products."""
+    """Returns top-level items that are products."""
     found: list[Item] = []
     for item in items:
         if is_product(item):
@@ -94,17 +94,17 @@ def _offered(product: Item, offer: Item) -> Item:
 
 
 def is_writing(items: Iterable[Item]) -> bool:
-    """Something to read: what it speaks of is not what it sells."""
+    """Whether the items include something to read: its subject is not what the page sells."""
     return any(item.is_a(*WRITING) for item in items)
 
 
 def is_article(items: Iterable[Item]) -> bool:
-    """Something to read by its author; not what readers say below it."""
+    """Whether the items include an article by its author; reader contributions do not count."""
     return any(item.is_a(*WRITING) and not item.is_a(*REMARKS) for item in items)
 
 
 def is_list(items: Iterable[Item], chosen: Item) -> bool:
-    """A list that dresses up as one product: no number of its own, offers only summed up."""
+    """Whether a product item is actually a list: no number of its own, offers only as an aggregate."""
     if any(name in chosen.properties for name in OWN_NUMBERS):
         return False
     is_summed_up = any(offer.is_a("aggregateoffer") for offer in chosen.items("offers"))
@@ -152,7 +152,7 @@ def _links_to_other(item: Item, view: View) -> bool:
 
 
 def _has_matching_id(item: Item, view: View, titles: PageTitles) -> bool:
-    """Its own number is in the page's address or title, in whatever language the rest is."""
+    """Whether its own number is in the page's URL or title, whatever the language of the rest."""
     places = (view.url, *titles.all)
     return any(
         len(text) >= SHORTEST_NUMBER and text in place for text, _ in item.texts(*OWN_NUMBERS) for place in places
@@ -177,7 +177,7 @@ def _is_same(one: Item, other: Item) -> bool:
 
 
 def is_similar(name: str, title: str) -> bool:
-    """The same words, or most of them."""
+    """Whether all or most of the words are the same."""
     first, second = fold_text(name), fold_text(title)
     if not first or not second:
         return False

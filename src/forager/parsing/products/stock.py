@@ -1,6 +1,6 @@
-"""Whether something can be bought: schema.org's words, shops' own words in many languages → one of a few.
+"""Maps availability, in schema.org terms or in shops' own words in many languages, to one of a few values.
 
-Patterns are in small letters, as the texts they are asked with.
+Patterns are in lower case, as are the texts they are matched against.
 """
 
 import re
@@ -175,7 +175,7 @@ PHRASES: tuple[tuple[Availability, re.Pattern[str]], ...] = (
 
 
 def read_availability(text: str) -> Availability | None:
-    """A schema.org address, a code or a sentence; None where it says nothing we know."""
+    """Parses a schema.org URL, a code or a sentence; None if nothing is recognised."""
     return _read(to_lowercase(" ".join(text[:LONGEST_TEXT].split())))
 
 

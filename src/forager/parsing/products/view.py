@@ -1,4 +1,4 @@
-"""What a parser of products sees of a page."""
+"""The view of a page that product parsers receive."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,15 +28,15 @@ class View:
     language: str | None
 
     heading: int = -1
-    """The element that names what the page is about."""
+    """The element that names the page's subject."""
     prices: dict[int, Money | None] = field(default_factory=dict)
-    """What elements were found to show."""
+    """Parsed prices by element."""
     struck: dict[int, bool] = field(default_factory=dict)
     surrounding: dict[int, bool] = field(default_factory=dict)
-    """What elements are called: the same ones are above many."""
+    """Cached results of `is_non_product`: many elements share the same ancestors."""
     looks_left: int = 400
     text_left: int = 400_000
-    """How much may still be read of what a person sees: the same text lies in many elements around it."""
+    """Characters of visible text that may still be read: nested elements contain the same text."""
 
     @property
     def url(self) -> str:
@@ -44,17 +44,17 @@ class View:
 
     @property
     def items(self) -> list[Item]:
-        """The page's markup."""
+        """The items in the page's markup."""
         return self.structured.items
 
     @property
     def body(self) -> bytes:
-        """As it came; only asked whether it holds some ASCII word."""
+        """The original bytes; used only to search for ASCII words."""
         return self.fetched.body
 
     @cached_property
     def document(self) -> turbohtml.Document:
-        """For parsers of single sites, which know the page's elements by CSS selectors. Parsed anew: only they ask."""
+        """For site-specific parsers, which use CSS selectors. Parsed a second time, because only they need it."""
         text, _ = to_text(self.body, self.fetched.content_type)
         return turbohtml.parse(bounded(text, self.tree.reopened()))
 
@@ -64,7 +64,7 @@ class View:
         return body_of(self.tree)
 
     def read_text(self, number: int) -> str:
-        """What an element shows; nothing once a page has made us read too much."""
+        """Returns the visible text of an element; empty once the page's limit is used up."""
         if self.looks_left <= 0 or self.text_left <= 0:
             return ""
         text = visible_text(self.tree, number, is_struck=lambda _tree, inner: self.is_old_price(inner))
@@ -79,7 +79,7 @@ class View:
         return known
 
     def is_non_product(self, number: int) -> bool:
-        """Whether an element is called as what is beside a product."""
+        """Whether an element is named as something other than the page's product."""
         if (known := self.surrounding.get(number)) is None:
             known = self.surrounding[number] = is_non_product(names_of(self.tree, number))
         return known
@@ -93,7 +93,7 @@ class View:
         return "?" in self.url
 
     def is_page_url(self, address: str | None) -> bool:
-        """Whether an address is this page's own, with or without query."""
+        """Whether a URL is this page's own, with or without query."""
         if not address:
             return False
         given = _path(address)
@@ -101,7 +101,7 @@ class View:
 
 
 def _path(address: str) -> str:
-    """Without scheme, host, query and fragment: shops write them in many ways."""
+    """Returns the path without scheme, host, query and fragment, which shops write in many ways."""
     rest = address.partition("#")[0].partition("?")[0]
     _, mark, place = rest.partition("://")
     path = place.partition("/")[2] if mark else rest.lstrip("/")

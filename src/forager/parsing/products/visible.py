@@ -1,4 +1,5 @@
-"""What a person sees: the button of the cart, the price beside it, the heading above. For pages without markup."""
+"""Extracts the product from visible elements: the cart button, the price beside it, the heading above. For pages
+without markup."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -36,7 +37,7 @@ NO_BRAND = re.compile(r"^\W*$|^\d+$|%|\d{3}|[:!?]")
 MOST_CARTS, MOST_BUTTONS, MOST_LINKS, MOST_PRICES = 40, 250, 400, 24
 LONGEST_LABEL = 60
 MANY_CARTS = 3
-"""More buttons than that, each for another thing, and the page is a list."""
+"""With more buttons, each for a different product, the page is a list."""
 HIGHEST_CLIMB, LEVELS_AROUND = 8, 14
 LONGEST_PRICE, LONGEST_STOCK = 120, 160
 LONGEST_BLOCK = 3000
@@ -45,13 +46,13 @@ LONGEST_TOLD, LONGEST_MONEY, MOST_BELOW = 600, 40, 40
 MOST_HEADINGS, MOST_STOCKS, MOST_STRUCK = 8, 20, 40
 LONGEST_BRAND = 40
 MOST_IN_BRAND = 200
-"""Bytes; what holds more is no name of a brand."""
+"""Bytes; a longer text is not a brand name."""
 FAR = 300
-"""Elements between a heading and what belongs to it."""
+"""Maximum number of elements between a heading and what belongs to it."""
 NEAR, ANYWHERE, BARE = 0.8, 0.55, 0.4
-"""How sure a price is that stands beside the button or below the heading; elsewhere; without a currency."""
+"""Confidence of a price next to the button or below the heading; elsewhere; without a currency."""
 REDUCED = 0.97
-"""Markup tells the price that the page has struck through: the other is the one to pay."""
+"""Markup gives the price that the page shows as struck through: the other one is current."""
 TOLD = 0.96
 MOST_REDUCED = 20
 FEW_PRICES = 8
@@ -65,8 +66,8 @@ PART_ATTRIBUTES = ("class", "id", "itemprop", "aria-label")
 
 
 def find_parts(tree: Tree) -> dict[str, list[int]]:
-    """Elements that are called after a part of a product: its price, stock, brand, and the way to it. One question for
-    all of them: each costs a look at every element."""
+    """Returns elements named as a part of a product: price, stock, brand, breadcrumbs. One query for all of them: each
+    query scans every element."""
     numbers = tree.find(PART_ATTRIBUTES, PART_NAMES)
     columns = [tree.column(numbers, name) for name in PART_ATTRIBUTES]
     found: dict[str, list[int]] = {part: [] for part in PARTS}
@@ -88,7 +89,8 @@ class Heading(NamedTuple):
 
 
 def find_heading(tree: Tree, *titles: str | None) -> Heading | None:
-    """The first that a title agrees with: above it there may be one of a cart, a menu, a notice. Else the first."""
+    """Returns the first heading that matches a title: a cart, menu or notice above it may have a heading too. Else the
+    first."""
     numbers = tree.tags("h1")[:MOST_HEADINGS]
     found = [
         Heading(number, text[:512]) for number, text in zip(numbers, tree.texts(numbers, 512), strict=True) if text
@@ -100,7 +102,7 @@ def find_heading(tree: Tree, *titles: str | None) -> Heading | None:
 
 
 def find_cart_buttons(view: View, *, also_links: bool) -> list[int]:
-    """Buttons that fill the cart with this page's thing; those of things beside it are left out."""
+    """Returns the cart buttons for this page's product; those of other products are skipped."""
     tree = view.tree
     named = tree.find(CART_ATTRIBUTES, CART_NAMES)[:MOST_CARTS]
     found = [number for number in named if not is_outside_product(view, number)]
@@ -128,7 +130,7 @@ def _find_buttons(tree: Tree) -> list[int]:
 
 
 def _links(tree: Tree) -> list[int]:
-    """Where shops without buttons have them: links, and pictures that send a form."""
+    """Returns links and image inputs, which shops without buttons use."""
     inputs = tree.tags("input")
     kinds = tree.column(inputs, "type")
     return sorted([*tree.tags("a"), *(number for number, kind in zip(inputs, kinds, strict=True) if kind == "image")])
@@ -148,8 +150,8 @@ def _label(tree: Tree, number: int) -> str:
 
 
 def is_outside_product(view: View, number: int) -> bool:
-    """In a list of other things, or in what surrounds every page. Whatever holds the heading too is no such place, by
-    whatever name; the header of an article belongs to it."""
+    """Whether an element is in a list of other products or in boilerplate. An element that also contains the heading is
+    neither, whatever its name; the header of an article belongs to it."""
     tree, heading = view.tree, view.heading
     place, is_in_header = number, False
     for _ in range(LEVELS_AROUND):
@@ -169,7 +171,7 @@ def is_outside_product(view: View, number: int) -> bool:
 def find_visible_claims(
     view: View, carts: list[int], heading: Heading | None, marked: Decimal | None
 ) -> Iterator[Claim]:
-    """Price, currency and availability as they are shown. `marked` is the price that markup tells."""
+    """Yields visible price, currency and availability. `marked` is the price in markup."""
     parts = find_parts(view.tree)
     price = find_price(view, carts, heading, parts["price"])
     if price is not None:
@@ -196,11 +198,12 @@ class Seen(NamedTuple):
     where: str
     confidence: float
     place: int
-    """Holds the price and what stands around it."""
+    """The element that contains the price and its surroundings."""
 
 
 def find_price(view: View, carts: list[int], heading: Heading | None, named: list[int]) -> Seen | None:
-    """The nearest to a button or below the heading, in the smaller block of the two; else the first not beside."""
+    """Returns the price nearest to a button or below the heading, in the smaller block of the two; else the first one
+    that belongs to no other product."""
     if view.body_element is None:
         return None
     if priced := view.tree.having("data-price"):
@@ -217,7 +220,7 @@ def find_price(view: View, carts: list[int], heading: Heading | None, named: lis
 
 
 def _find_near_price(view: View, anchor: int, named: list[int]) -> Seen | None:
-    """That of a unit only where no other is around."""
+    """Returns the nearest price; a unit price only if there is no other."""
     of_unit: Seen | None = None
     for place in _iter_ancestors(view, anchor, HIGHEST_CLIMB):
         if (found := _price_in(place, named, view, NEAR)) is not None:
@@ -228,7 +231,7 @@ def _find_near_price(view: View, anchor: int, named: list[int]) -> Seen | None:
 
 
 def _iter_ancestors(view: View, number: int, levels: int) -> Iterator[int]:
-    """What holds it, from the inside out, below `body`."""
+    """Yields ancestors from the inside out, below `body`."""
     place = view.tree.parent(number)
     for _ in range(levels):
         if place < 0 or place == view.body_element:
@@ -257,7 +260,8 @@ def _price_in(place: int, named: list[int], view: View, confidence: float) -> Se
 
 
 def _only_old(place: int, inside: list[int], view: View) -> Seen | None:
-    """Some shops call the only price old, and write the new one beside it once there is one."""
+    """Returns the only price of a block although it is named old: some shops do so, and add the new one beside it
+    later."""
     tree = view.tree
     if not 0 < len(inside) <= FEW_PRICES:
         return None
@@ -275,7 +279,7 @@ def _only_old(place: int, inside: list[int], view: View) -> Seen | None:
 
 
 def _read_price(number: int, view: View) -> Money | None:
-    """Of one element, once: the same lies in all that is around it."""
+    """Parses the price of an element, once: it is part of all its ancestors."""
     if number not in view.prices:
         money = _read_new_price(number, view)
         view.prices[number] = None if money is None or money.amount <= 0 or is_outside_product(view, number) else money
@@ -303,7 +307,7 @@ def _read_new_price(number: int, view: View) -> Money | None:
 
 
 def _regular_price(view: View, place: int, price: Decimal) -> Decimal | None:
-    """What is struck through beside a price, and higher."""
+    """Returns the struck-through price next to a price, if higher."""
     tree = view.tree
     for around in (place, tree.parent(place)):
         if around < 0 or around == view.body_element:
@@ -328,7 +332,8 @@ def _is_old_price_within(view: View, number: int, around: int) -> bool:
 
 
 def _price_in_text(view: View, carts: list[int], heading: Heading | None) -> Seen | None:
-    """No element is called a price: a number with a currency in the block around the button, or below the heading."""
+    """Finds a price where no element is named so: a number with a currency in the block around the button, or below the
+    heading."""
     for cart in carts[:1]:
         for place in _iter_ancestors(view, cart, 5):
             text = view.read_text(place)
@@ -342,7 +347,7 @@ def _price_in_text(view: View, carts: list[int], heading: Heading | None) -> See
 
 
 def _price_below(view: View, heading: Heading) -> Seen | None:
-    """The first number below the heading that has a currency in its own element or in the one around it."""
+    """Returns the first number below the heading that has a currency in its own element or in the parent."""
     tree = view.tree
     below = [number for number, _ in tree.numbers(view.body_element or 0, LONGEST_MONEY) if number > heading.number]
     for number in below[:MOST_BELOW]:
@@ -360,7 +365,7 @@ def _price_below(view: View, heading: Heading) -> Seen | None:
 
 
 def _find_stock_claims(view: View, carts: list[int], named: list[int]) -> Iterator[Claim]:
-    """What the page says of the stock; what it says of being sold out is believed before markup."""
+    """Yields the visible availability; a visible "sold out" takes precedence over markup."""
     tree = view.tree
     told: list[tuple[Availability, int]] = []
     for number in named[:MOST_STOCKS]:
@@ -389,7 +394,7 @@ def _find_stock_claims(view: View, carts: list[int], named: list[int]) -> Iterat
 
 
 def _find_near_stock(view: View, carts: list[int]) -> Availability | None:
-    """Whether the block around the button says that it cannot be bought."""
+    """Returns unavailability if the block around the button states it."""
     for cart in carts[:1]:
         for place in _iter_ancestors(view, cart, LEVELS_TOLD):
             runs = view.tree.runs(place, LONGEST_BLOCK)
@@ -402,7 +407,7 @@ def _find_near_stock(view: View, carts: list[int]) -> Availability | None:
 
 
 def is_hidden(tree: Tree, number: int) -> bool:
-    """By what is written at the element and around it; style sheets are not asked."""
+    """Whether the attributes of the element or its ancestors hide it; style sheets are not evaluated."""
     place = number
     for _ in range(LEVELS_HIDDEN):
         if place < 0:
@@ -419,7 +424,7 @@ def is_hidden(tree: Tree, number: int) -> bool:
 
 
 def _find_brand(view: View, heading: Heading | None, named: list[int]) -> Iterator[Claim]:
-    """What stands in an element called brand near the heading; of a picture, what it says of itself."""
+    """Yields the brand from an element named so near the heading; for an image, from its alternative text."""
     tree = view.tree
     for number in named:
         if heading is None or abs(number - heading.number) > FAR or not is_brand(names_of(tree, number)):

@@ -1,6 +1,6 @@
-"""What shops call things, in the languages we have met: carts, struck prices, what surrounds a product.
+"""Names that shops use, in the languages seen so far: carts, struck-through prices, surroundings of a product.
 
-Patterns are in small letters and asked with a text in small letters: in that way they take a third of the time.
+Patterns are in lower case and matched against lower-case text, which takes a third of the time.
 """
 
 import re
@@ -95,19 +95,19 @@ SILENT = frozenset({"del", "s", "strike"})
 
 
 def to_lowercase(text: str) -> str:
-    """The Turkish İ as one letter, which `lower` makes two of."""
+    """Returns lower case, with the Turkish İ as one letter, which `lower` turns into two."""
     return text.lower() if text.isascii() else text.replace("İ", "i").lower()
 
 
 def names_of(tree: Tree, number: int) -> str:
-    """What the shop calls an element, in small letters."""
+    """Returns class, id and `data-price-type` of an element in lower case."""
     get = tree.get
     names = f"{get(number, 'class') or ''} {get(number, 'id') or ''} {get(number, 'data-price-type') or ''}"
     return to_lowercase(names[:LONGEST_NAMES])
 
 
 def is_old_price(tree: Tree, number: int) -> bool:
-    """An old price, by its tag, its class or its style."""
+    """Whether an element is an old price, by its tag, its class or its style."""
     return (
         tree.tag(number) in SILENT
         or _has_old_price_class(names_of(tree, number))
@@ -122,7 +122,7 @@ def _has_old_price_class(names: str) -> bool:
 
 @lru_cache(4096)
 def is_non_product(names: str) -> bool:
-    """What the shop calls things that are beside the product."""
+    """Whether the names are those of elements beside the product."""
     return bool(BESIDE.search(names)) and "product-info" not in names
 
 
@@ -132,7 +132,7 @@ def says_hidden(names: str) -> bool:
 
 
 def without_label(brand: str) -> str:
-    """`See more of the brand: Acme` is Acme."""
+    """Returns the brand without its label: `See more of the brand: Acme` is Acme."""
     return BEFORE_BRAND.sub("", brand)
 
 
@@ -154,7 +154,8 @@ def is_no_price(names: str) -> bool:
 def visible_text(
     tree: Tree, number: int, longest: int = LONGEST_TEXT, is_struck: Callable[[Tree, int], bool] = is_old_price
 ) -> str:
-    """On one line, without what is struck through; texts of different elements are apart. `is_struck` may remember."""
+    """Returns the text on one line, without struck-through parts, elements separated. `is_struck` may cache its
+    results."""
     struck = {number: False}
     kept: list[str] = []
     for owner, text in tree.runs(number, longest):

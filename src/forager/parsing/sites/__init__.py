@@ -1,7 +1,7 @@
-"""Parsers for single sites. One file here is one parser: `NAME`, `VERSION`, `HOSTS` and `find_product`.
+"""Parsers for single sites. Each file is one parser: `NAME`, `VERSION`, `HOSTS` and `find_product`.
 
-A domain's `parser_name` chooses it; `auto` takes the one whose `HOSTS` fit, else the generic one. A parser whose result
-changes raises its `VERSION`, so that products say by which one they were read.
+A domain's `parser_name` selects it; `auto` selects the one whose `HOSTS` match, else the generic one. A parser whose
+result changes must raise its `VERSION`, so that products record which version produced them.
 """
 
 import re
@@ -23,13 +23,13 @@ class SiteParser(NamedTuple):
     name: str
     version: int
     hosts: re.Pattern[str] | None
-    """Which hosts `auto` gives it; None: none."""
+    """Hosts for which `auto` selects it; None: none."""
     find_product: Callable[[View], Product | None]
 
 
 @cache
 def parsers() -> Mapping[str, SiteParser]:
-    """By name; the generic one first."""
+    """Returns the parsers by name; the generic one first."""
     found = {GENERIC: SiteParser(GENERIC, find.VERSION, None, find.find_product)}
     for module_info in iter_modules(__path__):
         module = import_module(f"{__name__}.{module_info.name}")
@@ -39,7 +39,7 @@ def parsers() -> Mapping[str, SiteParser]:
 
 @lru_cache(4096)
 def parser_for(name: str, host: str) -> SiteParser:
-    """A name nobody knows any more is as good as none: the crawl goes on with the generic parser."""
+    """Returns the parser. An unknown name selects the generic parser, so that the crawl continues."""
     known = parsers()
     if name != AUTO:
         return known.get(name, known[GENERIC])

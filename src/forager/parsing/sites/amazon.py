@@ -1,4 +1,4 @@
-"""Amazon: no markup for programs, but elements with names that have been the same for years."""
+"""Amazon: no structured data, but ids and classes that have been stable for years."""
 
 import json
 import re
@@ -54,7 +54,7 @@ MOST_IMAGES, MOST_VARIANTS, MOST_DETAILS = 20, 200, 60
 
 
 def find_product(view: View) -> Product | None:
-    """None for lists, captchas and everything else without a product's title."""
+    """Returns the product; None for lists, captchas and all other pages without a product title."""
     if view.document.select_one("#productTitle,#ebooksProductTitle,#title") is None:
         return None
     claims = list(_claims(view))

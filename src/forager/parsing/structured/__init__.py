@@ -1,4 +1,4 @@
-"""What a page says of itself for machines: JSON-LD, microdata, RDFa, OpenGraph."""
+"""Parses the structured data of a page: JSON-LD, microdata, RDFa, OpenGraph."""
 
 from forager.parsing.structured.data import StructuredData, read_structured
 from forager.parsing.structured.items import Item, Value, text_of

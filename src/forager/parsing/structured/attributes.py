@@ -1,4 +1,4 @@
-"""Microdata and RDFa → items: the same walk with other names for the attributes."""
+"""Converts microdata and RDFa to items: the same traversal with different attribute names."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -42,12 +42,12 @@ class Dialect(NamedTuple):
 MICRODATA = Dialect("microdata", "itemtype", "itemprop", "itemscope")
 RDFA = Dialect("rdfa", "typeof", "property", "typeof")
 OTHER_VOCABULARIES = ("og:", "fb:", "article:", "twitter:", "product:")
-"""Of metas that have `property` for another reason."""
+"""Prefixes of metas that use `property` for another vocabulary."""
 
 
 def read_attributes(tree: Tree, dialect: Dialect, said: dict[str, None]) -> list[Item]:
-    """The items that stand for themselves, in the page's order. `said` gets the names of all as the page has them."""
-    if dialect is RDFA and not tree.having("typeof"):  # `property` alone is every other meta
+    """Returns the top-level items in page order. Adds all names as written in the page to `said`."""
+    if dialect is RDFA and not tree.having("typeof"):  # `property` alone occurs on every other meta
         return []
     elements = tree.having(dialect.scope, dialect.properties)
     return _Reader(tree, dialect, elements[:MOST_ELEMENTS], said).read() if elements else []
@@ -59,7 +59,7 @@ class _Reader:
         self.lenders: dict[int, Item] = {}
         self.top: list[Item] = []
         self.unread: list[tuple[Item, str, int, int]] = []
-        """Item, property, place among its values, element: texts are read all at once."""
+        """Item, property, index among its values, element: texts are read in one batch."""
 
     def read(self) -> list[Item]:
         tree, dialect, said = self.tree, self.dialect, self.said
@@ -88,7 +88,7 @@ class _Reader:
         return self.top
 
     def _itemref_owners(self) -> dict[int, Item]:
-        """Elements elsewhere that belong to an item, because it says so (`itemref`)."""
+        """Returns elements outside an item that belong to it by `itemref`."""
         borrowers = self.tree.having("itemref")[:MOST_LENDERS]
         if not borrowers:
             return {}
@@ -146,19 +146,19 @@ class _Reader:
                 owner.properties[name] = [value for value in values if value != ""]
 
     def _price(self, number: int, text: str) -> str:
-        """Without those that are struck through."""
+        """Returns the price text without struck-through parts."""
         return visible_text(self.tree, number, LONGEST_PRICE) if len(text) <= LONGEST_PRICE else text
 
 
 @lru_cache(4096)
 def _names(properties: str) -> tuple[str, ...]:
-    """Of metas that have `property` for another reason, none."""
+    """Returns the property names; none for metas that use `property` for another vocabulary."""
     given = (name[:LONGEST_NAME] for name in properties[:LONGEST_NAMES].split()[:5])
     return tuple(plain_name(name) for name in given if not name.startswith(OTHER_VOCABULARIES))
 
 
 def map_names(said: Iterable[str]) -> dict[str, str]:
-    """Names in small letters → as the page has them: `datePublished`."""
+    """Maps lower-case names to their spelling in the page: `datePublished`."""
     return {
         plain_name(name[:LONGEST_NAME]): short_name(name[:LONGEST_NAME]) for names in said for name in names.split()
     }

@@ -1,4 +1,4 @@
-"""All structured data of a page, read once, at the first question."""
+"""All structured data of a page, parsed once on first access."""
 
 import re
 from functools import cached_property
@@ -16,7 +16,7 @@ LARGEST_JSON = 256 * 1024
 MOST_KEPT = 500
 DEEPEST_KEPT = 12
 MOST_WRITTEN = 3000
-"""Items of microdata and RDFa."""
+"""Limit on microdata and RDFa items."""
 GRAPH_PREFIXES = ("og:", "article:", "product:", "book:", "profile:", "video:", "music:", "twitter:", "fb:", "place:")
 NUL = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
 
@@ -29,11 +29,11 @@ class StructuredData:
     def __init__(self, tree: Tree, head: Head) -> None:
         self._tree, self._head = tree, head
         self._said: dict[str, None] = {}
-        """What microdata and RDFa are called."""
+        """Names in microdata and RDFa as written in the page."""
 
     @cached_property
     def scripts(self) -> list[Script]:
-        """JSON-LD as text, and decoded."""
+        """JSON-LD as text and decoded."""
         numbers = self._tree.tags("script")
         kinds = self._tree.column(numbers, "type")
         markup = [number for number, kind in zip(numbers, kinds, strict=True) if kind and "ld+json" in kind.lower()]
@@ -58,11 +58,11 @@ class StructuredData:
 
     @cached_property
     def items(self) -> list[Item]:
-        """Those that stand for themselves, and what a page says it is about."""
+        """Top-level items, and the items a page declares as its subject."""
         return [*self.jsonld, *self.microdata, *self.rdfa]
 
     def to_json(self) -> bytes:
-        """An array of all, each with its syntax, types and properties; those that do not fit are left out."""
+        """Returns an array of all items, each with syntax, types and properties; items that do not fit are dropped."""
         entries = self._entries()
         if not entries:
             return b""
@@ -86,8 +86,8 @@ class StructuredData:
 
 
 class _Plain:
-    """Types and properties of items; those of what is nested too deeply, or of too many, are left out: one item may be
-    the value of several properties, and each is written with all that is inside."""
+    """Converts items to types and properties. Drops items nested too deeply or beyond the limit: one item may be the
+    value of several properties, and each occurrence is written in full."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names
@@ -121,7 +121,7 @@ def _types(node: dict[str, Any]) -> list[str]:
 
 
 def _write(content: object) -> bytes:
-    """As JSON that a database takes; empty where it is nested too deeply to be written."""
+    """Returns JSON that the database accepts; empty if it is nested too deeply."""
     try:
         written = orjson.dumps(content)
     except (TypeError, RecursionError):

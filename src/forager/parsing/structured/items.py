@@ -1,4 +1,4 @@
-"""Structured data in one shape, whoever wrote it: JSON-LD, microdata and RDFa all become `Item`s."""
+"""A common form for structured data: JSON-LD, microdata and RDFa all become `Item`s."""
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -13,7 +13,7 @@ Value = Union[str, int, Decimal, bool, "Item"]
 
 
 class Item:
-    """A thing with types and properties; names of both are in small letters, without the vocabulary's address."""
+    """An item with types and properties; names of both are in lower case, without the vocabulary's URL."""
 
     __slots__ = ("_properties", "id", "path", "role", "source", "types")
 
@@ -28,11 +28,11 @@ class Item:
     ) -> None:
         self.source = source
         self.path = path
-        """Where it is, as evidence says it: `$.offers[0]`, `div[itemprop=offers]`."""
+        """Its location, as recorded in evidence: `$.offers[0]`, `div[itemprop=offers]`."""
         self.types = types
         self.id = id
         self.role = role
-        """The property of the item around it that holds it; empty: it stands for itself."""
+        """The property of the parent item that holds it; empty: top-level."""
         self._properties = properties
 
     @property
@@ -42,11 +42,11 @@ class Item:
         return self._properties
 
     def _read(self) -> dict[str, list[Value]]:
-        """The properties, the first time somebody asks: of most items of a page nobody does."""
+        """Returns the properties, parsed on first access: most items of a page are never accessed."""
         return {}
 
     def get(self, name: str) -> Sequence[Value]:
-        """The values of one property, without reading the others."""
+        """Returns the values of one property, without parsing the others."""
         return self.properties.get(name, ())
 
     def is_a(self, *types: str) -> bool:
@@ -56,7 +56,7 @@ class Item:
         return False
 
     def values(self, *names: str) -> Iterator[tuple[Value, str]]:
-        """Values with their places, by the order of the names."""
+        """Yields values with their paths, in the order of the names."""
         for name in names:
             found = self.get(name)
             for at, value in enumerate(found):
@@ -69,7 +69,7 @@ class Item:
                     yield value
 
     def texts(self, *names: str) -> Iterator[tuple[str, str]]:
-        """Values that are text or have a name, with their places; no empty ones."""
+        """Yields values that are text or have a name, with their paths; skips empty ones."""
         for name in names:
             if found := self.get(name):
                 for at, value in enumerate(found):
@@ -91,7 +91,7 @@ class Item:
 
 
 def text_of(value: Value) -> str | None:
-    """As one line. Of an item its name, of a place of the web the address."""
+    """Returns the value on one line; for an item, its name, value or URL."""
     if isinstance(value, Item):
         inner = next((each for name in ("name", "value", "url") for each in value.get(name)), None)
         return text_of(inner) if inner is not None and not isinstance(inner, Item) else None
@@ -104,7 +104,7 @@ def text_of(value: Value) -> str | None:
 
 
 def sanitize_text(text: str) -> str:
-    """Without what no database takes: NUL, and halves of characters."""
+    """Removes characters that the database rejects: NUL and lone surrogates."""
     if not text.isascii():
         text = text.encode("utf-8", "ignore").decode()
     return text.replace("\0", "") if "\0" in text else text
@@ -112,11 +112,11 @@ def sanitize_text(text: str) -> str:
 
 @lru_cache(4096)
 def short_name(name: str) -> str:
-    """`https://schema.org/Product` and `schema:Product` are `Product`."""
+    """Returns the short name: `https://schema.org/Product` and `schema:Product` are `Product`."""
     return name.rpartition("/")[2].rpartition("#")[2].rpartition(":")[2].strip()[:LONGEST_NAME]
 
 
 @lru_cache(4096)
 def plain_name(name: str) -> str:
-    """The same in small letters: pages spell them as they like."""
+    """Returns the short name in lower case, because pages vary the spelling."""
     return short_name(name).lower()

@@ -1,4 +1,4 @@
-"""JSON-LD → items. Whatever a script holds, it is read within bounds: so many bytes, things and levels."""
+"""Converts JSON-LD to items. Bytes, objects and nesting levels are limited, whatever a script contains."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,23 +15,23 @@ LONGEST_SCRIPT = 2_000_000
 LONGEST_PLUCKED = 100_000
 MOST_ITEMS = 3000
 MOST_WALKED = 20_000
-"""Objects and lists looked into for what has an `@id`."""
+"""Objects and lists searched for an `@id`."""
 DEEPEST = 14
 MOST_VALUES = 200
-"""Of one property."""
+"""Per property."""
 LONGEST_ID = 2000
 LONGEST_KNOWN = 1000
-"""Characters of all keys of an object; more are not remembered."""
+"""Characters of all keys of an object; longer ones are not cached."""
 PAGES = ("webpage", "itempage", "productpage", "aboutpage", "collectionpage", "qapage", "faqpage", "medicalwebpage")
 PLUCKED = re.compile(
-    # A gap is bounded and never given back: else a page of spaces would be tried in all ways.
+    # Gaps are bounded and possessive: otherwise a page of spaces would cause backtracking.
     r'"(name|sku|price|lowPrice|priceCurrency|availability|description|gtin\d{0,2}|mpn)"\s{0,20}+:\s{0,20}+'
     r'"?+((?:[^"\\\s]|\\.|(?<!\s)\s){1,500}?)"?\s{0,20}[,}\n]'
 )
 PRODUCT_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(?:https?://schema\.org/)?Product"')
 
 Script = tuple[str, Any]
-"""The text of a script, and what it holds: None where that cannot be told."""
+"""The text of a script, and its decoded content: None if it cannot be decoded."""
 
 
 def decode_scripts(texts: Iterable[str]) -> list[Script]:
@@ -44,7 +44,7 @@ def decode_scripts(texts: Iterable[str]) -> list[Script]:
 
 
 def read_jsonld(scripts: Iterable[Script]) -> list[Item]:
-    """The items that stand for themselves, in the page's order, then what a page says it is about."""
+    """Returns the top-level items in page order, then the items a page declares as its subject."""
     reader = _Reader()
     for number, (text, content) in enumerate(scripts):
         root = "$" if number == 0 else f"[{number}] $"
@@ -56,7 +56,7 @@ def read_jsonld(scripts: Iterable[Script]) -> list[Item]:
 
 
 def top_nodes(content: Any) -> Iterator[tuple[dict[str, Any], str]]:
-    """The objects that stand for themselves, with their paths: documents, lists of them, what a graph lists."""
+    """Yields top-level objects with their paths: documents, lists of them, entries of a graph."""
     waiting = [(content, "", 0)]
     found = 0
     while waiting and found < MOST_ITEMS:
@@ -79,7 +79,7 @@ class _JsonItem(Item):
         super().__init__("jsonld", path, _types(node), None, identity if isinstance(identity, str) else None, role)
         self.reader, self.node, self.depth = reader, node, depth
         self.known: dict[str, list[Value]] = {}
-        """What was asked for."""
+        """Properties parsed so far."""
         self.keys: dict[str, tuple[str, ...]] | None = None
 
     def _read(self) -> dict[str, list[Value]]:
@@ -100,7 +100,7 @@ class _Reader:
     def __init__(self) -> None:
         self.top: list[Item] = []
         self.made: dict[int, Item] = {}
-        """By the identity of what they were made of: what is referred to is one item."""
+        """Items by the identity of their source object: an object referred to repeatedly is one item."""
         self.contents: list[Any] = []
         self._by_id: dict[str, dict[str, Any]] = {}
         self._is_indexed = False
@@ -130,7 +130,7 @@ class _Reader:
         return found
 
     def _values(self, value: Any, path: str, name: str, depth: int) -> list[Value]:
-        if isinstance(value, str):  # most are
+        if isinstance(value, str):  # the most common case
             return [value]
         found: list[Value] = []
         is_many = isinstance(value, list)
@@ -152,7 +152,7 @@ class _Reader:
         return found
 
     def _referred(self, identity: str, node: dict[str, Any]) -> dict[str, Any]:
-        """What is meant: among the objects that stand for themselves, and only else among all."""
+        """Resolves a reference: among top-level objects first, then among all."""
         if not self._by_id:
             self._by_id = _index((node for content in self.contents for node, _ in top_nodes(content)), {})
         if identity not in self._by_id and not self._is_indexed:
@@ -161,7 +161,8 @@ class _Reader:
         return self._by_id.get(identity, node)
 
     def extract_values(self, script: str, path: str) -> None:
-        """JSON that cannot be repaired and speaks of one product: its plain values, each by its first mention."""
+        """Extracts plain values from JSON that cannot be repaired and is about one product, each by its first
+        occurrence."""
         if len(PRODUCT_TYPE.findall(script)) != 1:
             return
         item = Item("plucked", f"jsonld {path}", ("product",))
@@ -171,7 +172,7 @@ class _Reader:
         self.top.append(item)
 
     def finish(self) -> list[Item]:
-        """With what a page says it is about, which stands for itself."""
+        """Returns the items, including the page's declared subject as a top-level item."""
         return move_main_items_up(self.top)
 
 
@@ -189,7 +190,7 @@ def move_main_items_up(top: list[Item]) -> list[Item]:
 
 
 def _index(nodes: Iterable[dict[str, Any]], known: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """By `@id`, of several the one that says most."""
+    """Indexes objects by `@id`; of several, the one with the most content."""
     for node in nodes:
         if isinstance(identity := node.get("@id"), str) and "@type" in node:
             before = known.get(identity)
@@ -212,7 +213,7 @@ def _objects(contents: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _names_of(node: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Names of properties → the keys that mean them. Objects of one kind have the same, on all pages of a site."""
+    """Maps property names to the keys that mean them. Objects of one kind have the same keys on all pages of a site."""
     keys = tuple(node)
     return _names_of_keys(keys) if sum(map(len, keys)) < LONGEST_KNOWN else _names_of_keys.__wrapped__(keys)
 

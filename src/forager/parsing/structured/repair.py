@@ -1,6 +1,6 @@
-"""JSON as pages write it, repaired within reason: comments, stray commas, quotes inside of strings, missing ends.
+"""Repairs JSON as pages write it: comments, stray commas, quotes inside strings, missing ends.
 
-Every step is linear. What cannot be repaired is None.
+Every step is linear. JSON that cannot be repaired is None.
 """
 
 import json
@@ -23,7 +23,7 @@ ENDS_STRING = re.compile(r'\s*(?:[}\]]|:|/[/*]|,\s*(?:["{\[\d\-}\]]|/[/*]|true|f
 HALF = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-"""Of a character that takes two."""
+"""Matches half of a surrogate pair."""
 STRING_OR_COMMENT = re.compile(r'"|//|/\*|<!--')
 COMMENTS = {"//": "\n", "/*": "*/", "<!--": "-->"}
 LONGEST_INTEGER = 19
@@ -31,7 +31,7 @@ CONTROL = dict.fromkeys(range(32), " ")
 
 
 def read_json(text: str) -> Any:
-    """What a script holds; repaired where it must be. None: not even then."""
+    """Returns the content of a script, repaired if necessary; None if that fails."""
     text = text.strip()
     if not text:
         return None
@@ -48,7 +48,7 @@ def read_json(text: str) -> Any:
 
 
 def _load(text: str) -> Any:
-    """By a decoder that takes line breaks inside of strings, `NaN` and numbers without end."""
+    """Decodes JSON, also with line breaks inside strings, `NaN` and numbers of any length."""
     try:
         if "\\u" in text:
             text = HALF.sub(r"\\ufffd", text)
@@ -84,7 +84,7 @@ def _repaired(text: str) -> Any:
 
 
 def _quote(text: str) -> str:
-    """Quotes inside of strings and bad escapes are escaped, comments between them dropped."""
+    """Escapes quotes inside strings and bad escapes; drops comments between strings."""
     out: list[str] = []
     at, end, is_inside, slash = 0, len(text), False, -2
     while at < end:
@@ -92,7 +92,7 @@ def _quote(text: str) -> str:
             at, is_inside = _skip_to_string(text, at, out)
             continue
         quote = text.find('"', at)
-        if -1 != slash < at:  # looked for once only: a search from every quote would be quadratic
+        if -1 != slash < at:  # searched only once: a search from every quote would be quadratic
             slash = text.find("\\", at)
         if 0 <= slash < quote:
             out.append(text[at:slash])
@@ -112,7 +112,7 @@ def _quote(text: str) -> str:
 
 
 def _skip_to_string(text: str, at: int, out: list[str]) -> tuple[int, bool]:
-    """Up to the next string, or behind the next comment; whether it is a string."""
+    """Skips to the next string, or past the next comment; returns whether it is a string."""
     sign = STRING_OR_COMMENT.search(text, at)
     if sign is None:
         out.append(text[at:])
@@ -128,7 +128,7 @@ def _skip_to_string(text: str, at: int, out: list[str]) -> tuple[int, bool]:
 
 
 def _close(text: str) -> str:
-    """What was opened and not closed is closed, what was closed and not opened is dropped."""
+    """Closes brackets that were opened and not closed; drops those that were closed and not opened."""
     out: list[str] = []
     waiting: list[str] = []
     open_now = {"}": 0, "]": 0}

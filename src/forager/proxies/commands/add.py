@@ -1,4 +1,4 @@
-"""`forager proxies add` and `rekey`: where passwords come in. They are sealed at once and shown to nobody."""
+"""`forager proxies add` and `rekey`: read passwords. They are encrypted at once and never shown."""
 
 import sys
 from collections.abc import Sequence

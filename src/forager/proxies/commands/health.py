@@ -1,4 +1,4 @@
-"""`forager proxies probe` and `advice`: whether they work, and whether there are enough of them."""
+"""`forager proxies probe` and `advice`: whether proxies work, and whether there are enough of them."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

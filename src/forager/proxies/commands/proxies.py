@@ -1,4 +1,4 @@
-"""`forager proxies`: the ways out, their health, and which domain is asked through which. Passwords are never shown."""
+"""`forager proxies`: proxies, their health, and which domains use them. Passwords are never shown."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -47,7 +47,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(family, name="proxies", rich_help_panel="Look after it")
 
 
-# Looking -------------------------------------------------------------------------------------------------------------
+# Queries -------------------------------------------------------------------------------------------------------------
 
 
 def proxies(

@@ -1,7 +1,7 @@
-"""Deletes old rows that every domain adds day by day: requests for robots.txt, moves of its state.
+"""Deletes old rows that every domain adds day by day: requests for robots.txt, changes of its state.
 
-A thousand domains at a time, each portion in a transaction of its own. After a kill the next run begins with the first
-domain again and finds little to do there.
+A thousand domains at a time, each batch in its own transaction. After a kill the next run starts with the first domain
+again and finds little to do there.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""`forager duplicates`: pages that say the same or nearly, in clusters; `forager duplicates URL`: the likes of one."""
+"""`forager duplicates`: lists clusters of near-duplicate pages; `forager duplicates URL`: pages similar to one page."""
 
 from typing import Annotated, Any
 

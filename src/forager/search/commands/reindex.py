@@ -1,4 +1,4 @@
-"""`forager reindex`: what can be found is made anew from PostgreSQL, while searches go on with what there is."""
+"""`forager reindex`: rebuilds the search index from PostgreSQL, while searches use the existing one."""
 
 from collections.abc import Iterator
 from dataclasses import asdict

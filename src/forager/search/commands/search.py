@@ -1,4 +1,4 @@
-"""`forager search WORDS`: what was crawled, by what it says; with `--products` the products among it."""
+"""`forager search WORDS`: full text search over crawled pages; with `--products`, over products."""
 
 import sys
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
-"""Makes pages that were read since the last run searchable, and finds near duplicates among them.
+"""Makes pages fetched since the last run searchable, and finds near-duplicates among them.
 
-Recording a page does none of this work. A search indexes the last few pages itself, so this may run seldom.
+Recording a page does none of this work. A search indexes the latest pages itself, so this job may run seldom.
 """
 
 from forager.parsing.keywords import CONFIGS
@@ -9,7 +9,7 @@ from forager.scheduler.text import things
 from forager.search import index
 
 MOST_PAGES = 200_000
-"""In one run, so that other jobs have their turn."""
+"""Per run, so that other jobs can run."""
 
 
 class IndexJob(Job):

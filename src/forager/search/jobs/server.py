@@ -1,6 +1,6 @@
-"""Sends changes to the search server, where there is one, and builds an index where it has none.
+"""Sends changes to the search server, if one is configured, and builds an index if it has none.
 
-Nothing is lost when the server is unavailable or the job is killed: what it has not taken waits in the outbox.
+Nothing is lost when the server is unavailable or the job is killed: changes stay in the outbox until they are accepted.
 """
 
 from forager.config.settings import Settings

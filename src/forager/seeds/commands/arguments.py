@@ -1,7 +1,7 @@
-"""Seeds from arguments and lists. Arguments are checked before anything starts; a list's bad lines are told by number
-while its good ones are taken, and it is never held whole.
+"""Seeds from arguments and lists. Arguments are validated before anything starts; the bad lines of a list are reported
+by number while its good ones are used, and a list is never held in memory as a whole.
 
-A bare domain is meant as https. `ingest.seeds` knows what a list looks like.
+A bare domain becomes https. The package `seeds` parses lists.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""What is told about lists of seeds: progress while they load, bad lines by number, the sum at the end."""
+"""Reports on seed lists: progress while they load, bad lines by number, totals at the end."""
 
 import contextlib
 import sys

@@ -1,4 +1,4 @@
-"""`forager seed`: lists of URLs and domains into the database, for later crawls. Makes no request but for sitemaps."""
+"""`forager seed`: loads lists of URLs and domains for later crawls. Sends no requests except for sitemaps."""
 
 import sys
 from collections.abc import AsyncIterator, Iterable, Sequence

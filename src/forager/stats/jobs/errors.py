@@ -11,7 +11,7 @@ from forager.scheduler.text import things
 from forager.stats import errors
 
 MOST_DAYS = 31
-"""In one run; the next one resumes."""
+"""Maximum number of days per run; the next run resumes."""
 
 
 class ErrorsJob(Job):

@@ -1,11 +1,12 @@
-"""Seals rows that never change some minutes after they were written, so that `forager check --deep` can verify them."""
+"""Seals rows that never change, some minutes after they were written, so that `forager check --deep` can verify
+them."""
 
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 from forager.stats import seals
 
 WITHIN_S = 30.0
-"""A long history that was never sealed takes several runs."""
+"""Time limit per run: a long history that was never sealed takes several runs."""
 
 
 class SealJob(Job):

@@ -12,9 +12,9 @@ from forager.stats.series import Number
 from forager.storage.disk import read_disks
 
 FOLD_AFTER_S = 60.0
-"""Workers still write to this minute and, in a slow transaction, to the one before."""
+"""Workers still write to the current minute and, in a slow transaction, to the one before."""
 KEPT_DAYS = 7
-"""For this number of days minutes are kept in the database."""
+"""Number of days for which minutes are kept in the database."""
 
 
 class SeriesJob(Job):

@@ -1,8 +1,8 @@
-"""Live numbers as server-sent events. However many listen, one sampler asks the database, once a second at most; where
-processes share what they know, one of them does for all.
+"""Live metrics as server-sent events. However many clients listen, one sampler queries the database, once a second at
+most; where processes share a cache, one of them does it for all.
 
-A reading that takes long is made less often: a tenth of the time at most. Who comes back with a Last-Event-ID gets what
-was missed, as far as it is remembered. A listener whose session or token has ended is told so and let go.
+A slow query runs less often: it takes a tenth of the time at most. A client that reconnects with a Last-Event-ID gets
+the events it missed, as far as they are kept. A client whose session or token has ended is notified and disconnected.
 """
 
 import asyncio
@@ -31,14 +31,14 @@ EVERY_S = 1.0
 REST = 9
 HEARTBEAT_S = 15.0
 RECOGNISED_FOR_S = 10.0
-"""After so long it is looked again whether a listener may still listen."""
+"""Interval after which the authorization of a listener is checked again."""
 REMEMBERED = 60
 PART_OF_ONE = 10
 MOST_QUEUED = 10
-"""Events a slow listener may be behind; then the oldest is dropped for it."""
+"""Events a slow listener may be behind; then its oldest event is dropped."""
 FREE_WITHIN_S = 2.0
 LOOK_AGAIN_S = 0.05
-"""While another process makes them."""
+"""Poll interval while another process computes the numbers."""
 
 
 Listener = asyncio.Queue[bytes | None]
@@ -50,7 +50,7 @@ class EventStream:
         self._most = most
         self._most_of_one = max(1, most // PART_OF_ONE)
         self._listeners: dict[Listener, int | None] = {}
-        """With the account each of them belongs to."""
+        """Listeners with the account each of them belongs to."""
         self._sampling: asyncio.Task[None] | None = None
         self._boot = secrets.token_hex(4)
         self._count = 0
@@ -221,5 +221,5 @@ async def _can_listen(request: Request) -> bool:
     try:
         who, _ = await gate_of(request).authenticate(request, is_fresh=True)
     except (*AWAY, *AGAIN):
-        return True  # nobody can say; the next look will
+        return True  # it cannot be determined now; the next check will
     return who.role is not Role.ANONYMOUS

@@ -1,8 +1,8 @@
-"""`/metrics`: the numbers as Prometheus reads them. `docs/reference/metrics.md` names each; a test compares.
+"""`/metrics`: the metrics in Prometheus' format. `docs/reference/metrics.md` lists each; a test compares.
 
-Counters come from the database, so they go on over restarts and are the same whichever process is asked. A scrape costs
-a handful of statements, and however often it is asked, the database is asked a tenth of the time at most. It always
-answers: with `crawler_up 0` where the database does not.
+Counters come from the database, so they continue across restarts and are the same in every process. A scrape costs a
+handful of statements, and however frequent the scrapes, database queries take a tenth of the time at most. It always
+responds: with `crawler_up 0` where the database does not.
 """
 
 import asyncio
@@ -31,22 +31,22 @@ from forager.stats.series import JobTimes, Number
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 FRESH_S = 5.0
-"""What was read is shown again for so long."""
+"""Time for which a snapshot is reused."""
 REST = 9
-"""Reading that takes long is done less often: a tenth of the time at most."""
+"""A slow query runs less often: it takes a tenth of the time at most."""
 PATIENCE_S = 4.0
-"""A database that takes longer to answer counts as away: a scrape is given up after ten seconds."""
+"""A database that takes longer to respond counts as unavailable: a scrape is abandoned after ten seconds."""
 TOP_DOMAINS = 20
 NO_SERVICES = Services()
 DENIALS_UNTYPED = b"# TYPE crawler_robots_denials untyped"
 DENIALS_COUNTER = b"# TYPE crawler_robots_denials counter"
-"""The library appends `_total` to the name of every counter; this one has its name without it, which the text format
+"""The library appends `_total` to the name of every counter; this one is named without it, which the text format
 allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that a scrape shows, from one moment."""
+    """All data of a scrape, from one moment."""
 
     totals: Sequence[Number] = ()
     state: Sequence[Number] = ()
@@ -62,7 +62,7 @@ class Snapshot:
 
 
 class MetricsExporter:
-    """One for a process. `render` may be called by many at once; the database is asked by one of them."""
+    """One per process. `render` may be called concurrently; one of the callers queries the database."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class MetricsExporter:
         reading, self._reading = self._reading, None
         if reading.cancelled():
             return None
-        if error := reading.exception():  # whatever it is, a scrape is answered
+        if error := reading.exception():  # on any error the scrape gets a response
             log().warning("no metrics", action="metrics.away", error=f"{type(error).__name__}: {error}")
             return None
         return reading.result()

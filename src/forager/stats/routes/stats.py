@@ -1,4 +1,4 @@
-"""Numbers: now, over time, live, and for Prometheus."""
+"""Metrics: now, over time, live, and for Prometheus."""
 
 import asyncio
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""`forager batches`: visits that were ordered together, where they stand, and all of them once more."""
+"""`forager batches`: lists visits that were submitted together, shows their states, and restarts them."""
 
 from functools import partial
 from typing import Annotated, Any

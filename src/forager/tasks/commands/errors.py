@@ -1,4 +1,4 @@
-"""`forager errors`: what goes wrong, by problem; one of them in full; and another try for what failed for good."""
+"""`forager errors`: lists failures by problem, shows one problem in full, and retries what failed for good."""
 
 from dataclasses import asdict
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""`forager task ID`: one task on one screen, with the other visits of its page and what people ordered for it."""
+"""`forager task ID`: one task on one screen, with the other visits of its page and the operator actions on it."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,4 +1,5 @@
-"""`forager tasks`: visits, listed; ordered, paused, resumed, cancelled, restarted and hurried by their verbs."""
+"""`forager tasks`: lists visits; subcommands submit, pause, resume, cancel and restart them and change their
+priority."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
@@ -29,7 +30,7 @@ SUMMARY = "List visits; order, pause, resume, cancel and restart them."
 WHICH = "Which"
 LARGEST_ID = 2**63 - 1
 FIRST_NOTED = 20
-"""So many numbers of a long order are named in the audit log."""
+"""Number of task ids of a long selection that are named in the audit log."""
 Ids = Annotated[
     list[int] | None,
     typer.Argument(metavar="[ID]...", min=1, max=LARGEST_ID, help="Numbers of tasks.", show_default=False),
@@ -95,7 +96,7 @@ def tasks(
     task_list.list_tasks(wanted, limit=limit, as_json=as_json, home=home)
 
 
-# ordering ------------------------------------------------------------------------------------------------------------
+# submitting ----------------------------------------------------------------------------------------------------------
 
 
 def submit(
@@ -197,7 +198,7 @@ def read_lines(file: str, priority: int | None) -> list[tuple[str, int | None]]:
     return wanted
 
 
-# verbs ---------------------------------------------------------------------------------------------------------------
+# subcommands ---------------------------------------------------------------------------------------------------------
 
 
 def _build_command(name: str, sentence: str) -> Callable[..., None]:
@@ -388,7 +389,7 @@ def noted_many(done: "Many", **details: Any) -> Noted | None:
     return Noted(f"tasks.{done.verb}", "task", None, {**details, "tasks": len(done.tasks), "first": first})
 
 
-# telling -------------------------------------------------------------------------------------------------------------
+# output --------------------------------------------------------------------------------------------------------------
 
 
 def _tell_each(states: Sequence["TaskState"], as_json: bool) -> None:

@@ -1,4 +1,5 @@
-"""Many tasks at once, by number, domain or batch: pause, resume, cancel, restart, hurry. Each verb has a dry run."""
+"""Actions on many tasks at once, by id, domain or batch: pause, resume, cancel, restart, priority. Each has a dry
+run."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any

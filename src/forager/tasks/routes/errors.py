@@ -1,4 +1,4 @@
-"""What goes wrong: failures that are one problem, dead letters, and trying them again."""
+"""Failures grouped by problem, dead letters, and retrying them."""
 
 from dataclasses import asdict
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Tasks and batches: order visits and look at them; pause, resume, cancel, restart, hurry one."""
+"""Tasks and batches: submit and show visits; pause, resume, cancel, restart one task or change its priority."""
 
 import asyncio
 import contextlib
@@ -103,7 +103,7 @@ class NewPriority(Body):
     reason: Reason | None = None
 
 
-# Looking -------------------------------------------------------------------------------------------------------------
+# Queries -------------------------------------------------------------------------------------------------------------
 
 
 @router.get("/api/admin/tasks", response_model=Paged[models.TaskRow], responses=responses(404))
@@ -183,7 +183,7 @@ async def show_batch(request: Request, _who: User, batch: PathId) -> Response:
         return reply(await batches.describe_batch(conn, batch))
 
 
-# Ordering ------------------------------------------------------------------------------------------------------------
+# Submitting ----------------------------------------------------------------------------------------------------------
 
 
 @router.post("/api/admin/tasks", status_code=201, response_model=models.TaskState, responses=responses(404, 409))

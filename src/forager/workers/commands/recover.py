@@ -1,4 +1,4 @@
-"""`forager recover`: domains of dead and silent workers can be claimed again, whatever the settings say."""
+"""`forager recover`: makes domains of dead and silent workers claimable again, whatever the settings say."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated

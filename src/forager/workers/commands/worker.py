@@ -1,5 +1,5 @@
-"""`forager worker`: one worker process for a run, and sending workers away. `forager crawl` and `forager up` start
-workers; on another machine a person or a service manager may."""
+"""`forager worker`: runs one worker process for a run, and drains workers. `forager crawl` and `forager up` start
+workers; on another machine an operator or a service manager does."""
 
 from typing import Annotated
 
@@ -41,7 +41,7 @@ def worker(
             raise UsageError("Flags of `drain` stand behind it: forager worker drain 12 --home FOLDER.")
         return
     settings = begin(home=home, worker_labels=tuple(label) if label else None)
-    if not attached:  # who started an attached one has asked already
+    if not attached:  # the process that started an attached worker has checked already
         require_bucket(settings)
     from forager.runtime.worker import work
 

@@ -1,4 +1,4 @@
-"""`forager workers`: who works, where, with which labels, on how many domains. Reads only."""
+"""`forager workers`: lists workers with host, labels and number of domains. Read only."""
 
 from datetime import datetime
 from typing import Annotated, Any
