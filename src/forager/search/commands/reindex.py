@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 def reindex(
     *, anew: Anew = False, off: Off = False, status: Status = False, as_json: AsJson = False, home: Home = None
 ) -> None:
-    """Make the search index anew, without a gap; go on where it stopped."""
+    """Rebuild the search index while searches continue; an interrupted rebuild resumes."""
     import asyncio
 
     if anew + off + status > 1:
