@@ -1,6 +1,6 @@
 """`python -m bench`: the comparison, whether its pages are like real ones, what a page costs stage by stage, how the
 cost grows with the database, whether a claim costs the same among many domains, what adaptive revisits are worth, how
-long searches take, what the API serves, what more workers bring, what partitions would cost.
+long searches take, what the API serves, and what more workers bring.
 
 Figures are reported, not asserted: the exit code is 0 unless a run was invalid.
 """
@@ -29,7 +29,7 @@ def read_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"of {', '.join(PARTS)}; without any: all but calibrate, workers and partitions",
+        help=f"of {', '.join(PARTS)}; without any: all but calibrate and workers",
     )
     parser.add_argument("--rounds", type=at_least_one, default=3, help="rounds of the comparison (3)")
     parser.add_argument("--web", type=read_webs, metavar="LIST", help=f"of {', '.join(WEBS)} (lifelike,plain)")
