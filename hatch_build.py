@@ -5,6 +5,7 @@ wheel is one for this platform, else for all."""
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,24 @@ class PackageHook(BuildHookInterface):  # type: ignore[misc]
             if version == "editable":
                 return
             take_modules(modules, build_data)
+        self._write_commit(build_data)
         if not BUILT.exists():
             subprocess.run([sys.executable, str(ROOT / "dashboard/build.py")], check=True)
         build_data["artifacts"].append("src/forager/dashboard/static/**")
+
+    def _write_commit(self, build_data: dict[str, Any]) -> None:
+        """Puts the commit of the clone into the package, so that `forager --version` shows it; an sdist has it already
+        when a wheel is built from it."""
+        if not (ROOT / ".git").exists() or not shutil.which("git"):
+            return
+        asked = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+        found = subprocess.run(asked, capture_output=True, text=True, check=False)
+        if found.returncode == 0:
+            self._folder = tempfile.TemporaryDirectory()  # lasts as long as the build
+            written = Path(self._folder.name) / "commit.txt"
+            written.write_text(found.stdout, encoding="ascii")
+            inside = "forager/commit.txt" if self.target_name == "wheel" else "src/forager/commit.txt"
+            build_data["force_include"][str(written)] = inside
 
 
 def compile_modules() -> list[Path]:

@@ -35,8 +35,9 @@ HOSTS = "127.58.0.1"
 DAYS = 6
 """Of the shop, whose prices change; on the last the rest of the web is there, too."""
 LOOKS = [("desktop", 1440, 900), ("phone", 390, 844)]
-PAGES = ["/", "/domains", "/tasks", "/runs", "/seeds", "/search?q=teapot", "/pages", "/products", "/images", "/alerts"]
-PAGES += ["/errors", "/workers", "/schedule", "/proxies", "/settings", "/users", "/audit", "/account"]
+PAGES = ["/", "/domains", "/profiles", "/profiles/shops", "/tasks", "/runs", "/seeds", "/search?q=teapot", "/pages"]
+PAGES += ["/products", "/images", "/alerts", "/errors", "/workers", "/schedule", "/proxies", "/settings", "/users"]
+PAGES += ["/audit", "/account"]
 PAGES += ["/search?q=teapot&in=products", "/products?view=table", "/alerts?view=rules", "/runs?start=yes", "/nowhere"]
 TABS = {
     "/domains/": ("why", "visits", "errors", "robots", "history", "settings"),
@@ -85,8 +86,9 @@ def free_port() -> int:
 
 
 def environ_of(home: str) -> dict[str, str]:
-    settings = {"HOME": home, "ALLOW_NETWORKS": "127.0.0.0/8", "DELAY_S": "0.1", "IMAGES": "download"}
-    settings |= {"CONTENT_POLICY": "snapshot", "RATE_ADMIN": "100000", "RATE_ANONYMOUS": "100000"}
+    settings = {"HOME": home, "FETCH_ALLOW_NETWORKS": "127.0.0.0/8", "POLITENESS_DELAY": "0.1"}
+    settings |= {"IMAGES_POLICY": "download", "STORAGE_CONTENT_POLICY": "snapshot"}
+    settings |= {"API_RATE_LIMIT_ADMIN": "100000", "API_RATE_LIMIT_ANONYMOUS": "100000"}
     return os.environ | {f"FORAGER_{name}": value for name, value in settings.items()}
 
 
@@ -206,6 +208,8 @@ def main(folder: Path) -> None:
         ):
             instance.ask("/api/frontier/seed", {"urls": list(web.urls)})
             forager(home, "domain", web.urls[0], "reset")
+            forager(home, "profiles", "join", "shops", web.urls[0])
+            forager(home, "profiles", "set", "shops", "--delay", "0.2s", "--exclude", "*/search*", "--max-pages", "500")
             time.sleep(CRAWLED_S)
             for job in JOBS:
                 instance.ask(f"/api/admin/schedule/{job}/run", {})

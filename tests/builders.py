@@ -6,8 +6,9 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, get_type_hints
 
+from forager.config.crawl_settings import FIELDS, CrawlSettings
 from forager.domains.store import Keeping
-from forager.engine.config import WorkerConfig
+from forager.engine.config import SettingsResolver, WorkerConfig
 from forager.engine.domain_queue import DomainQueue
 from forager.engine.domain_queues import DomainQueues
 from forager.fetch.models import Fetched
@@ -23,6 +24,33 @@ from forager.urls.normalize import url_key
 HOME = "http://a.example/"
 ITEMS = b'[{"syntax":"json-ld","types":["Product"],"properties":{"name":"A lamp","offers":{"price":"49.90"}}}]'
 COOLDOWN_S = 7 * 86400.0
+SETTINGS = {
+    "delay_s": "delay",
+    "crawl_delay_s": "delay",
+    "max_concurrent_requests": "concurrency",
+    "max_pages_per_run": "max_pages",
+    "max_pages_per_template": "max_pages_per_template",
+    "revisit_every_s": "revisit_every",
+    "is_adaptive": "adaptive",
+    "refresh_every_s": "refresh_every",
+    "content_policy": "content",
+    "images_policy": "images",
+    "rendering": "rendering",
+    "stores_links": "store_links",
+    "history_retention_s": "history_retention",
+    "image_retention_s": "image_retention",
+    "parser_name": "parser",
+    "verifies_tls": "verify_tls",
+    "worker_label": "worker_label",
+}
+"""Columns of domains that are copies of crawl settings, and other words for these."""
+
+
+def take_settings(more: dict[str, Any]) -> dict[str, Any]:
+    """Removes crawl settings, given by their names or columns, and returns them by name."""
+    names = [name for name in more if name in FIELDS or name in SETTINGS]
+    chosen = {SETTINGS.get(name, name): more.pop(name) for name in names}
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
 def a_spec(*seeds: str, **order: Any) -> RunSpec:
@@ -30,7 +58,9 @@ def a_spec(*seeds: str, **order: Any) -> RunSpec:
 
 
 def a_lease(domain_id: int = 1, version: int = 1, **more: Any) -> Lease:
-    given = {"domain": f"d{domain_id}.example", "delay_s": None, "wait_s": 0.0, "max_concurrent_requests": None}
+    """Settings are given by their names; everything else is a field of the lease."""
+    settings = CrawlSettings.model_validate(take_settings(more))
+    given: dict[str, Any] = {"domain": f"d{domain_id}.example", "wait_s": 0.0, "settings": settings}
     return Lease(domain_id=domain_id, version=version, **given | more)
 
 
@@ -93,13 +123,12 @@ def a_success(target: Target, *urls: str, **more: Any) -> Outcome:
 
 
 def an_order(run: int = 1, spec: RunSpec | None = None, **more: Any) -> WorkerConfig:
-    """As in production, but hasty: short leases and heartbeats, small batches, no pace, breakers that do not wait."""
+    """As in production, but hasty: short leases and heartbeats, small batches, no pace, breakers that do not wait. Only
+    what a test serves is asked for: sitemaps and feeds are not looked for, unless it says so."""
     everywhere: Callable[[str], bool] = lambda _domain: True  # noqa: E731
     given: dict[str, Any] = {
         "workers": 1,
         "robots_agent": "Forager",
-        "delay_s": 0.0,
-        "max_concurrent_requests": 5,
         "unpaced_concurrency": 8,
         "is_unpaced": everywhere,
         "max_requests_in_flight": 64,
@@ -132,10 +161,13 @@ def an_order(run: int = 1, spec: RunSpec | None = None, **more: Any) -> WorkerCo
         "run": run,
         "spec": spec or a_spec(),
     }
-    return WorkerConfig(**{name: record(**_fields_of(record, given | more)) for name, record in RECORDS.items()})
+    quiet = {"delay": 0.0, "sitemaps": False, "feeds": False}
+    defaults = CrawlSettings.model_validate(quiet | take_settings(more))
+    records = {name: record(**_fields_of(record, given | more)) for name, record in RECORDS.items()}
+    return WorkerConfig(**records, settings=SettingsResolver(defaults))
 
 
-RECORDS: dict[str, Any] = get_type_hints(WorkerConfig)
+RECORDS: dict[str, Any] = {name: kind for name, kind in get_type_hints(WorkerConfig).items() if name != "settings"}
 """Field of the configuration → the record it holds. No two records have a field of the same name."""
 
 

@@ -71,6 +71,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in [name for name in os.environ if name.startswith("FORAGER_") and name not in KEPT]:
         del os.environ[name]
     os.environ["FORAGER_ALLOW_ROOT"] = "1"  # tests write and read the homes of the processes they start
+    os.environ["FORAGER_CRAWL_SITEMAPS"] = "false"  # most tests compare requests with the pages they serve
+    os.environ["FORAGER_CRAWL_FEEDS"] = "false"
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else each process spins for a while when it loads numpy
     _keep_bytecode()
     _hear_signals()

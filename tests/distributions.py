@@ -69,7 +69,7 @@ def check(file: Path, folder: Path) -> None:
     install(file, folder / "venv", environ)
     forager = folder / "venv/bin/forager"
     version = subprocess.check_output([forager, "--version"], env=environ, text=True)
-    assert version == f"forager {__version__}\n", version
+    assert version.startswith(f"forager {__version__} (commit "), version
     with serving(forager, environ) as address:
         page = urllib.request.urlopen(f"{address}/", timeout=30).read().decode()
     assert "/assets/" in page, "the dashboard is not inside"

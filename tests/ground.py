@@ -1,17 +1,19 @@
 """Rows for tests of SQL: each call names what matters, the rest is as a crawl would leave it. Counters are right."""
 
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import asyncpg
 import pytest
-from tests.builders import a_lease, a_spec
+from tests.builders import SETTINGS, a_lease, a_spec
 from tests.conftest import Server, do, in_thread
 from tests.conftest import _create as create_database
 from tests.conftest import _template as find_template
 from tests.conftest import _with_connection as with_connection
+from tests.factories import DomainFactory, PageFactory, TaskFactory
 
 from forager.db.database import Database
 from forager.frontier import claim
@@ -23,6 +25,16 @@ from forager.stats.processes import get_host_key
 from forager.urls.normalize import url_key
 
 NO_PATTERNS = (None, None, None)
+CASTS = {
+    ("crawl_tasks", "status"): "::text::task_status",
+    ("crawl_tasks", "outcome"): "::text::task_outcome",
+    ("pages", "status"): "::text::page_status",
+    ("domains", "status"): "::text::domain_status",
+}
+"""Columns of enumerations."""
+CHOOSE = """INSERT INTO domain_settings (domain_id, settings)
+SELECT id, $2::jsonb FROM domains WHERE $1::bigint IS NULL OR id = $1
+ON CONFLICT (domain_id) DO UPDATE SET settings = domain_settings.settings || EXCLUDED.settings"""
 
 
 class Ground:
@@ -30,6 +42,9 @@ class Ground:
 
     def __init__(self, conn: Any) -> None:
         self.conn = conn
+        self.new_task = TaskFactory(self)
+        self.new_page = PageFactory(self)
+        self.new_domain = DomainFactory(self)
 
     async def a_run(self, spec: RunSpec | None = None) -> int:
         return await stats.start_run(self.conn, spec or a_spec(), by="test")
@@ -50,14 +65,23 @@ class Ground:
         """Active and ready, with so many discovered pages `http://<name>/1` …"""
         domain: int = await self.conn.fetchval(
             "INSERT INTO domains (name, parent_domain, base_url, run_id, status, ready_at)"
-            " VALUES ($1, $1, 'http://' || $1, $2, 'active', now()) RETURNING id",
+            " VALUES ($1, $1, 'http://' || $1, $2, CASE WHEN $3 THEN 'pending' ELSE 'active' END::domain_status, now())"
+            " RETURNING id",
             name,
             run,
+            columns.get("status") == "pending",
         )
         for number in range(1, pages + 1):
             await self.a_page(f"http://{name}/{number}", domain, depth=depth)
+        chosen = {SETTINGS[column]: columns.pop(column) for column in list(columns) if column in SETTINGS}
         await self._set("domains", domain, columns)
+        await self.choose(domain, **{name: value for name, value in chosen.items() if value is not None})
         return domain
+
+    async def choose(self, domain: int | None = None, **settings: Any) -> None:
+        """Chooses crawl settings for a domain, or for all, as `forager domain NAME set` does."""
+        if settings:
+            await self.conn.execute(CHOOSE, domain, json.dumps(settings))
 
     async def a_page(self, url: str, domain: int, *, depth: int = 1, priority: int = 5, **columns: Any) -> int:
         page: int = await self.conn.fetchval(
@@ -113,7 +137,8 @@ class Ground:
 
     async def targets(self, lease: Lease, worker: int, run: int, want: int = 100, **limits: Any) -> list[Target]:
         given = {"max_pages_per_domain": None, "max_depth": 10, "patterns": NO_PATTERNS} | limits
-        return await claim.claim_tasks(self.conn, [(lease, want)], worker=worker, run=run, **given)
+        targets, _ = await claim.claim_tasks(self.conn, [(lease, want)], worker=worker, run=run, **given)
+        return targets
 
     async def domain(self, domain: int) -> Any:
         return await self.conn.fetchrow("SELECT *, status::text FROM domains WHERE id = $1", domain)
@@ -132,6 +157,18 @@ class Ground:
 
     async def urls(self, where: str = "true") -> set[str]:
         return {row["url"] for row in await self.conn.fetch(f"SELECT url FROM pages WHERE {where}")}
+
+    async def set_at_once(self, table: str, row: int, columns: Mapping[str, Any]) -> None:
+        """Sets columns by one UPDATE, for those that only fit together. Values as for `_set`."""
+        places, values = [], []
+        for name, value in columns.items():
+            is_sql = isinstance(value, str) and value.startswith("(")
+            if not is_sql:
+                values.append(value)
+            cast = CASTS.get((table, name), "")
+            places.append(f"{name} = {value}" if is_sql else f"{name} = ${len(values) + 1}{cast}")
+        if places:
+            await self.conn.execute(f"UPDATE {table} SET {', '.join(places)} WHERE id = $1", row, *values)
 
     async def _set(self, table: str, row: int, columns: dict[str, Any]) -> None:
         """Values are SQL where they are text in parentheses, such as `(now() + interval '1 hour')`."""

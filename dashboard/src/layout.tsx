@@ -23,6 +23,7 @@ const PLACES: { title: string; places: Place[] }[] = [
     places: [
       { to: "/", text: "Overview", icon: icon.Gauge },
       { to: "/domains", text: "Domains", icon: icon.Globe },
+      { to: "/profiles", text: "Profiles", icon: icon.Sliders },
       { to: "/tasks", text: "Tasks", icon: icon.ListChecks },
       { to: "/runs", text: "Runs", icon: icon.Play },
       { to: "/seeds", text: "Add seeds", icon: icon.Sprout, isAdmins: true },

@@ -45,6 +45,14 @@ const routes = [
     lazyRouteComponent(() => import("./pages/domains/domain"), "DomainPage"),
   ),
   page(
+    "/profiles",
+    lazyRouteComponent(() => import("./pages/profiles/list"), "Profiles"),
+  ),
+  page(
+    "/profiles/$profile",
+    lazyRouteComponent(() => import("./pages/profiles/profile"), "ProfilePage"),
+  ),
+  page(
     "/tasks",
     lazyRouteComponent(() => import("./pages/tasks/list"), "Tasks"),
   ),

@@ -20,6 +20,8 @@
         │   ├── AddressBlockedError       the address guard forbids it
         │   ├── NetworkDownError          our own network is down; outcomes do not count until it is back
         │   ├── InsecureError             its certificate does not prove the identity of the server
+        │   ├── SessionUrlError           it would log in or out, while the domain has a login
+        │   ├── NoHttpsError              https does not work for a site whose scheme was a guess; http is tried
         │   ├── CalledOffError            an operator paused or cancelled the task
         │   └── LeaseLostError            the domain is no longer ours
         ├── NetworkError              a request was sent and no usable response came
@@ -28,6 +30,8 @@
         │   └── ExhaustedError            this machine has no file, memory or buffer left for another connection
         ├── ResponseError             a response came, but not a page
         │   ├── TooLargeError · BadResponseError · DecodeError · TooManyRedirectsError · StatusError
+        │   └── ChallengeError            a check of the visitor in place of the page
+        │       └── CaptchaError · ConsentWallError
         ├── ParserCrashError          the page crashed its parser process twice; it is not parsed again
         │   └── ParserLimitError          it needs more time or memory than the limits allow
         ├── UnavailableError          something of ours is missing; the task stays open and is visited again
@@ -183,6 +187,14 @@ class InsecureError(SkippedError):
     blame = ErrorSource.SITE
 
 
+class SessionUrlError(SkippedError):
+    code = "session_url"
+
+
+class NoHttpsError(SkippedError):
+    code = "https_unavailable"
+
+
 class CalledOffError(SkippedError):
     """Never recorded: a paused task stays open, and a cancelled one is already closed."""
 
@@ -278,6 +290,25 @@ class StatusError(ResponseError):
     def should_back_off(self) -> bool:
         """These 4xx, and any 503 with a Retry-After, slow the whole domain down instead of failing the page."""
         return self.status_code in {408, 425, 429} or (self.status_code == 503 and self.retry_after_s is not None)
+
+
+class ChallengeError(ResponseError):
+    """The server responded with a check of the visitor in place of the page. `reason` is `challenge: VENDOR`."""
+
+    code = "challenge"
+
+    def __init__(self, reason: str, status_code: int = 200) -> None:
+        super().__init__(f"the server answered {status_code} with a check in place of the page, {reason}")
+        self.status_code = status_code
+        self.reason = reason
+
+
+class CaptchaError(ChallengeError):
+    code = "captcha"
+
+
+class ConsentWallError(ChallengeError):
+    code = "consent_wall"
 
 
 class ParserCrashError(VisitError):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TextIO, cast
 
-from forager.masking import mask_accounts
+from forager.masking import mask_urls
 
 
 @dataclass(slots=True)
@@ -74,6 +74,11 @@ def log(**context: Any) -> Logger:
     return Logger(context)
 
 
+def is_debug() -> bool:
+    """Returns whether debug lines are written: lets a caller on the page path skip what it would cost to build one."""
+    return _choice.level <= logging.DEBUG
+
+
 class _Stderr:
     """Resolves standard error at each write: code that replaced it temporarily may have closed its own since."""
 
@@ -101,8 +106,8 @@ def _writer() -> Any:
 
 
 def _mask(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """Masks the password of every URL in a line."""
-    return {name: mask_accounts(value) if isinstance(value, str) else value for name, value in event.items()}
+    """Masks the password of every URL in a line, and its parameters that are credentials."""
+    return {name: mask_urls(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
 def _form(structlog: Any) -> list[Any]:

@@ -1,5 +1,6 @@
 """What a message advises is done, in the state in which it is advised, and has the effect it promises."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -92,14 +93,44 @@ def test_a_second_crawl_and_a_refresh_that_is_not_due(forager: Forager) -> None:
         follow(forager, first)
         again = crawl(forager, site.url("/"), "-o", "out.jsonl")
         assert again.returncode == 0, again.stderr
-        assert "1 page written to out.jsonl: 0 of this run, 1 of earlier runs." in again.stderr
+        assert "1 page written to out.jsonl." in again.stderr
+        assert "Finished: 0 new, 0 changed, 1 the same." in again.stderr
+        assert len(site.pages_asked()) == 2, "a seed that a person names is visited again"
         due = run(forager, f"forager refresh {site.domain}")
         command = f"forager refresh {site.domain} --now"
-        assert command in advice(again)
         assert advice(due) == [command]
         seen = len(site.pages_asked())
         assert run(forager, command).returncode == 0
         assert len(site.pages_asked()) == seen + 1
+
+
+class Growing:
+    """A blog whose home page links to more posts every day."""
+
+    def __init__(self) -> None:
+        self.posts = 3
+
+    def answer(self, path: str) -> Answer:
+        if path == "/robots.txt":
+            return NO_FILE
+        return a_page(f"Home of {self.posts}", *(f"/p{n}" for n in range(self.posts))) if path == "/" else a_page(path)
+
+
+def test_the_same_crawl_the_next_day_says_what_is_new_and_what_is_not_due(forager: Forager) -> None:
+    blog = Growing()
+    site = Site("blog", blog.answer)
+    with serve([site]):
+        assert crawl(forager, site.url("/")).returncode == 0
+        blog.posts = 5
+        again = crawl(forager, site.url("/"))
+        assert again.returncode == 0, again.stderr
+        assert "Finished: 2 new, 1 changed, 0 the same; 3 pages are not due until" in again.stderr
+        command = f"forager refresh {site.domain} --now"
+        assert command in advice(again)
+        seen = len(site.pages_asked())
+        assert run(forager, command).returncode == 0
+        assert len(site.pages_asked()) == seen + 6
+        forager.check()
 
 
 def test_a_refresh_that_can_do_nothing_does_not_advise_itself(forager: Forager) -> None:
@@ -118,26 +149,65 @@ def test_a_site_that_speaks_http_only(forager: Forager) -> None:
     site = Site("plain", a_home)
     with serve([site]):
         ended = forager.run("crawl", site.domain, "--allow-network", NETWORK, **ENVIRON)
-        assert ended.returncode == 6, ended.stderr
-        (command,) = [command for command in advice(ended) if command.startswith("forager crawl http://")]
+        assert ended.returncode == 0, ended.stderr
+        typed = forager.run("crawl", f"https://{site.domain}/other", "--allow-network", NETWORK, **ENVIRON)
+        assert typed.returncode == 6, typed.stderr
+
+
+APP = http(b'<title>App</title><body><div id="root"></div><script src="/app.js"></script>')
+LOGIN = http(b'<title>Log in</title><form method="post"><input name="u"><input type="password" name="p"></form>')
+CHALLENGE = http(b"<title>Just a moment...</title>", "cf-mitigated: challenge", status="403 Forbidden")
+DENIED = http(b"User-agent: *\nDisallow: /\n", content_type="text/plain")
+
+
+def test_a_page_that_waits_for_scripts(forager: Forager) -> None:
+    site = Site("app", lambda path: NO_FILE if path == "/robots.txt" else APP)
+    with serve([site]):
+        ended = crawl(forager, site.url("/"))
+        assert "1 page has no text and a script" in ended.stderr
+        (command,) = [command for command in advice(ended) if "--rendering auto" in command]
         assert run(forager, command).returncode == 0
 
 
-def test_a_seed_that_leads_elsewhere_and_a_page_without_links(forager: Forager) -> None:
-    home = Site("home", a_home)
+def test_a_login_wall(forager: Forager) -> None:
+    def answer(path: str) -> bytes:
+        if path == "/robots.txt":
+            return NO_FILE
+        return LOGIN if path.startswith("/login") else http(b"", "Location: /login?next=/", status="302 Found")
 
-    def move(path: str) -> bytes:
-        return NO_FILE if path == "/robots.txt" else http(b"", f"Location: {home.url('/')}", status="301 Moved")
-
-    moved = Site("moved", move)
-    with serve([home, moved]):
-        ended = crawl(forager, moved.url("/"))
-        assert ended.returncode == 6, ended.stderr
-        (command,) = [command for command in advice(ended) if command.startswith("forager fetch")]
-        assert home.url("/") in run(forager, command).stdout
-        alone = crawl(forager, home.url("/"))
-        (command,) = [command for command in advice(alone) if "--rendering auto" in command]
+    site = Site("members", answer)
+    with serve([site]):
+        ended = crawl(forager, site.url("/"))
+        assert "asks for a login" in ended.stderr
+        (command,) = [command for command in advice(ended) if f"domain {site.domain} set" in command]
         assert run(forager, command).returncode == 0
+
+
+def test_a_challenge_for_browsers(forager: Forager) -> None:
+    site = Site("guarded", lambda path: NO_FILE if path == "/robots.txt" else CHALLENGE)
+    with serve([site]):
+        ended = crawl(forager, site.url("/"), "--json")
+        assert any("challenge" in hint for hint in json.loads(ended.stdout)["hints"])
+
+
+def test_robots_may_be_overridden_on_an_own_site(forager: Forager) -> None:
+    site = Site("own", lambda path: DENIED if path == "/robots.txt" else a_page(path, "/next"))
+    with serve([site]):
+        ended = crawl(forager, site.url("/"))
+        assert ended.returncode == 6, ended.stderr
+        (command,) = [command for command in advice(ended) if "--no-obey-robots" in command]
+        assert run(forager, command).returncode == 0
+        assert crawl(forager, site.url("/")).returncode == 0
+        assert sorted(site.pages_asked()) == ["/", "/next"]
+        assert "by the operator's order of" in forager.do("why", site.url("/next"))
+        audit = forager.run("audit", "politeness")
+        assert audit.returncode == 0, audit.stdout
+        assert "2 visits made by the operator's order" in audit.stdout
+        assert "my own site" in audit.stdout
+        forager.do("domain", site.domain, "set", "--obey-robots")
+        crawl(forager, site.url("/again"))
+        assert "/again" not in site.pages_asked()
+        forager.check()
 
 
 def test_a_sitemap_that_was_not_read(forager: Forager) -> None:

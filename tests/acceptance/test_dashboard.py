@@ -27,8 +27,8 @@ pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(300), pytest.mark.xdis
 
 AXE = Path(__file__).parents[2] / "dashboard/node_modules/axe-core/axe.min.js"
 PAGES = (
-    *("/", "/domains", "/tasks", "/runs", "/seeds", "/search", "/pages", "/products", "/images", "/alerts", "/errors"),
-    *("/workers", "/schedule", "/proxies", "/settings", "/users", "/audit", "/account"),
+    *("/", "/domains", "/profiles", "/tasks", "/runs", "/seeds", "/search", "/pages", "/products", "/images"),
+    *("/alerts", "/errors", "/workers", "/schedule", "/proxies", "/settings", "/users", "/audit", "/account"),
 )
 ADMINS = {"/seeds", "/users", "/audit"}
 EVIL = "<img src=x onerror=window.hurt=1><script>window.hurt=1</script>"
@@ -571,3 +571,61 @@ def test_a_task_shows_where_it_was_sent_on_to(house: House, seen: Seen) -> None:
     seen.page.get_by_role("link", name=f"to {onward['url']}").click()
     expect(seen.page).to_have_url(f"{house.address}/pages/{onward['page_id']}")
     assert seen.troubles == []
+
+
+def test_a_profile_is_made_applied_and_overruled_with_the_mouse(house: House, examined: BrowserContext) -> None:
+    """Settings of a domain show where they come from: the profile, then the domain, then the profile again."""
+    seen = look(examined)
+    page = seen.page
+    domain = house.forager.value("SELECT min(name) FROM domains WHERE pages_crawled > 0")
+    settle(page, "/profiles")
+    page.get_by_role("button", name="Create a profile").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=True).fill("Shops!")
+    dialog.get_by_role("button", name="Create the profile").click()
+    expect(dialog.get_by_text("is no name of a profile")).to_be_visible()
+    dialog.get_by_label("Name", exact=True).fill("shops")
+    dialog.get_by_label("Names and patterns").fill(domain)
+    dialog.get_by_role("button", name="Create the profile").click()
+    expect(page.get_by_role("heading", name="shops")).to_be_visible()
+    page.get_by_label("delay", exact=True).fill("3s")
+    page.get_by_label("exclude", exact=True).fill("*/search*\n*/cart*")
+    page.get_by_label("headers", exact=True).fill("X-Key: a secret")
+    page.get_by_role("button", name="Show difference").click()
+    expect(dialog.get_by_text("*/search* */cart*")).to_be_visible()
+    assert house.forager.value("SELECT settings::text FROM profiles WHERE name = 'shops'") == "{}"
+    dialog.get_by_role("button", name="Save the profile").click()
+    expect(page.get_by_text("The profile shops is saved")).to_be_visible()
+    expect(page.get_by_label("headers", exact=True)).to_have_value("X-Key: •••")
+    page.add_script_tag(path=AXE)
+    assert accessibility(page) == []
+
+    page.get_by_role("link", name=domain, exact=True).click()
+    delay, row = page.get_by_label("delay", exact=True), page.locator("[data-setting=delay]")
+    expect(delay).to_have_value("3s")
+    expect(row.get_by_text("profile shops")).to_be_visible()
+    assert accessibility(page) == []
+    delay.fill("soon")
+    page.get_by_role("button", name="Save 1 change").click()
+    expect(delay).to_have_attribute("aria-invalid", "true")
+    delay.fill("2s")
+    page.get_by_role("button", name="Save 1 change").click()
+    expect(row.get_by_text("domain", exact=True)).to_be_visible()
+    expect(delay).to_have_value("2s")
+    row.get_by_role("button", name="Take back delay").click()
+    expect(delay).to_have_value("3s")
+    page.get_by_role("button", name="Save 1 change").click()
+    expect(row.get_by_text("profile shops")).to_be_visible()
+
+    row.get_by_role("link", name="shops").click()
+    page.get_by_label("delay", exact=True).fill("4s")
+    page.get_by_role("button", name="Show difference").click()
+    expect(dialog.get_by_text("headers")).to_have_count(0)  # what is hidden is kept
+    dialog.get_by_role("button", name="Save the profile").click()
+    expect(page.get_by_role("button", name="Show difference")).to_be_disabled()
+    page.get_by_role("button", name="Delete").click()
+    dialog.get_by_role("button", name="Delete the profile").click()
+    expect(page.get_by_text("There is no profile yet")).to_be_visible()
+    assert house.forager.value("SELECT count(*) FROM profiles") == 0
+    page.close()
+    assert [said for said in seen.troubles if "status of 422" not in said] == []

@@ -97,9 +97,8 @@ def nobody_writes_images(forager: Forager) -> Iterator[None]:
 def test_killed_between_file_and_row(forager: Forager, open_web: OpenWeb) -> None:
     web = open_web("gallery=4")
     order = (*web.urls, "--images", "download", "--delay", "0")
-    pages = len([page for page in web.key.by_url.values() if page.fate == "fetch"])
-    forager.start(*order, "--max-pages", str(pages)).wait()
-    assert forager.value("SELECT count(*) FROM pages WHERE is_image AND status IN ('discovered', 'queued')") == 8
+    forager.do("crawl", *web.urls, "--delay", "0", "-q")
+    assert forager.value("SELECT count(*) FROM images WHERE status = 'found'") == 8
     with nobody_writes_images(forager):
         crawl = forager.start(*order)
         until(lambda: files(forager), "a picture is in the store")
@@ -175,7 +174,17 @@ def test_a_crawl_that_wants_them_fetches_what_earlier_ones_found(forager: Forage
     pages = web.count()
     forager.do("crawl", *web.urls, "--delay", "0", "-q", "--images", "download")
     assert len(stored(forager)) == 8
-    assert web.count() == pages + 8
+    assert web.count() == pages + 8 + len(web.urls), "the seed is asked whether it changed"
+
+
+def test_a_page_limit_leaves_the_images_of_its_pages(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web("gallery=4")
+    ended = forager.run("crawl", *web.urls, "--delay", "0", "--images", "download", "--max-pages", "4")
+    assert ended.returncode == 15, ended.stderr
+    pages = [url for url in web.requests() if not url.endswith((".png", ".jpg", ".gif", ".webp", ".svg"))]
+    assert len(pages) == 4
+    assert forager.value("SELECT count(*)::int FROM images") > 0
+    assert forager.value("SELECT count(*)::int FROM images WHERE status = 'found'") == 0
     forager.check()
 
 

@@ -33,7 +33,7 @@ def walk(forager: Forager, *, day: int, port: int = 0) -> int:
             assert forager.ask(DUE)
             again = forager.run("refresh", **NOT_ALLOWED)
             assert again.returncode == 0, again.stderr
-            assert re.search(r"^[1-9]\d* pages had", again.stderr, re.MULTILINE), again.stderr
+            assert re.search(r"^[1-9]\d* pages fetched", again.stderr, re.MULTILINE), again.stderr
         return int(url.rstrip("/").rpartition(":")[2])
 
 
@@ -49,7 +49,7 @@ def test_a_refresh_is_allowed_what_the_crawl_was(forager: Forager) -> None:
 def test_our_own_guard_changes_no_page_and_is_no_success(forager: Forager) -> None:
     port = walk(forager, day=0)
     before = states(forager)
-    forager.do("domain", forager.value("SELECT name FROM domains"), "set", "--forget-networks")
+    forager.do("domain", forager.value("SELECT name FROM domains"), "set", "--default", "allow_networks")
     forager.ask(DUE)
     with start_playground(("shop=6",), host_base=HOST_BASE, port=port, day=1) as running:
         again = forager.run("refresh", **NOT_ALLOWED)

@@ -44,7 +44,7 @@ def test_tasks_of_a_running_crawl_are_paused_cancelled_and_resumed(forager: Fora
     paused = {row["url"] for row in forager.ask(PAUSED)}
     assert paused <= {task["url"] for task in said["tasks"]}
     assert paused
-    assert "paused; `forager tasks resume` goes on" in crawl.said
+    assert "paused; `forager tasks resume` resumes them" in crawl.said
     assert forager.value("SELECT outcome::text FROM crawl_tasks WHERE id = $1", doomed["id"]) == "cancelled"
     assert "pages of domains that are paused" in crawl.said
     assert forager.value("SELECT count(*) FROM domains WHERE claimed_by IS NOT NULL") == 0

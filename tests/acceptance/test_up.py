@@ -50,7 +50,7 @@ def test_one_command_runs_everything_and_replaces_what_dies(forager: Forager, op
         doomed = [*instance.pids("api"), *instance.pids("worker")]
         instance.stop()
         wait_for_end(*doomed)
-    assert "goes on where it stopped" in instance.process.said
+    assert "`forager up` resumes" in instance.process.said
     assert "Traceback" not in instance.process.said
     forager.check()
 

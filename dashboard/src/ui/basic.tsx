@@ -285,7 +285,7 @@ export function WebLink({ url, children }: { url: string; children?: ReactNode }
   );
 }
 
-const CONTROL = "min-h-9 w-full rounded-md border border-line bg-surface px-2.5 text-sm placeholder:text-soft";
+export const CONTROL = "min-h-9 w-full rounded-md border border-line bg-surface px-2.5 text-sm placeholder:text-soft";
 
 export function Field({
   label,

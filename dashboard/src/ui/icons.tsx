@@ -112,6 +112,7 @@ export const Moon = draw(<path d="M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.
 export const Menu = draw(<path d="M4 6h16M4 12h16M4 18h16" />);
 export const Cross = draw(<path d="M6 6l12 12M18 6 6 18" />);
 export const Check = draw(<path d="m5 12 5 5L20 7" />);
+export const Sliders = draw(<path d="M4 7h9M17 7h3M4 17h3M11 17h9M15 5v4M9 15v4" />);
 export const Pause = draw(<path d="M8 5v14M16 5v14" />);
 export const Again = draw(
   <>

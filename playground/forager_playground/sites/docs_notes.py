@@ -12,7 +12,8 @@ from forager_playground.site import Fate, SitePage, list_page
 FRAME = Frame(
     "Handbook", "#20507a", (("/release-notes.html", "Release notes"), ("/search.html", "Search")), "Version 3"
 )
-PDF = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n%%EOF\n"
+PDF_TITLE = "The handbook on paper"
+PDF_TEXT = "This is the handbook as a printed book, with every chapter of it in the order of the pages."
 HEADINGS = {
     "/release-notes.html": "Release notes",
     "/search.html": "Search",
@@ -51,17 +52,40 @@ def list_notes(seed: int, redirects: Mapping[str, tuple[str, int]]) -> Iterator[
         yield list_page(path, _write(seed, path), Fate.NOT_FOLLOWED if path in NOT_FOLLOWED else Fate.FETCH)
     for path, (to, status) in redirects.items():
         yield SitePage(path, status, redirect_to=to)
-    for path in DOWNLOADS:
-        yield SitePage(path, fate=Fate.BINARY)
+    for path, content_type in DOWNLOADS.items():
+        if content_type == "application/pdf":
+            yield SitePage(path, title=PDF_TITLE, language="en")
+        else:
+            yield SitePage(path, fate=Fate.BINARY)
 
 
 def serve_note(seed: int, path: str) -> Answer | None:
     if path in DOWNLOADS:
-        return Answer(body=PDF if path.endswith(".pdf") else _zip_examples(seed), content_type=DOWNLOADS[path])
+        body = _print_handbook() if path.endswith(".pdf") else _zip_examples(seed)
+        return Answer(body=body, content_type=DOWNLOADS[path])
     if path not in HEADINGS:
         return None
     headers = (("X-Robots-Tag", X_ROBOTS_TAG[path]),) if path in X_ROBOTS_TAG else ()
     return Answer(body=_write(seed, path).html.encode(), headers=headers)
+
+
+def _print_handbook() -> bytes:
+    """Returns a PDF of one page."""
+    drawn = f"BT /F1 11 Tf 40 700 Td ({PDF_TEXT}) Tj ET"
+    objects = (
+        "<</Type/Catalog/Pages 2 0 R/Lang(en)>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        f"<</Length {len(drawn)}>>stream\n{drawn}\nendstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        f"<</Title({PDF_TITLE})>>",
+    )
+    out, places = "%PDF-1.4\n", []
+    for number, content in enumerate(objects, 1):
+        places.append(f"{len(out):010} 00000 n \n")
+        out += f"{number} 0 obj\n{content}\nendobj\n"
+    table = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{''.join(places)}"
+    return f"{out}{table}trailer<</Root 1 0 R/Info 6 0 R/Size 7>>\nstartxref\n{len(out)}\n%%EOF\n".encode()
 
 
 def _write(seed: int, path: str) -> Page:

@@ -18,14 +18,14 @@ from forager.cli.table import Cell, Note, number, text_column, wrap_column
 from forager.errors import UsageError
 
 Row = dict[str, Any]
-SUMMARY = "List alerts; take them, end them, mute a rule, say who is told."
+SUMMARY = "List alerts; acknowledge and resolve them, mute rules, set webhooks."
 COLOURS = {"open": "red", "acknowledged": "yellow", "resolved": "green"}
 
-Ids = Annotated[list[int], typer.Argument(metavar="ID", help="Numbers of alerts.")]
-OneId = Annotated[int, typer.Argument(metavar="ID", help="Its number.")]
+Ids = Annotated[list[int], typer.Argument(metavar="ID", help="IDs of alerts.")]
+OneId = Annotated[int, typer.Argument(metavar="ID", help="Its ID.")]
 RuleName = Annotated[str, typer.Argument(metavar="RULE", help="Its name; `forager alerts rules` lists them.")]
-Subject = Annotated[str, typer.Option("--subject", metavar="NAME", help="Only this subject of it.")]
-Why = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Kept with it.")]
+Subject = Annotated[str, typer.Option("--subject", metavar="NAME", help="Only for this subject.")]
+Why = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Reason, stored with the alert.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -52,13 +52,13 @@ def register(app: typer.Typer) -> None:
 def alerts(
     context: typer.Context,
     *,
-    all: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Also resolved alerts.")] = False,
     rule: Annotated[str | None, typer.Option("--rule", metavar="NAME", help="Only of this rule.")] = None,
     limit: Limit = 100,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """List alerts; take them, end them, mute a rule, say who is told."""
+    """List alerts; acknowledge and resolve them, mute rules, set webhooks."""
     if context.invoked_subcommand is not None:
         if all or rule or as_json or home:
             verb = context.invoked_subcommand
@@ -101,7 +101,7 @@ def _listed(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str | Cell, ..
 
 
 def show(alert: OneId, as_json: AsJson = False, home: Home = None) -> None:
-    """Show one alert and all that happened to it."""
+    """Show one alert and its history."""
     from forager.alerts import service as control
 
     row = run_query(begin(home=home), "alerts", lambda connection: control.describe(connection, alert))
@@ -134,7 +134,7 @@ def _note(event: Row) -> str:
 
 
 def rules(as_json: AsJson = False) -> None:
-    """List the rules: what each is about, and how long it waits."""
+    """List the rules: what each checks, and how long it waits."""
     from forager.alerts.service import list_rules
 
     rows = list_rules()
@@ -160,14 +160,14 @@ def rules(as_json: AsJson = False) -> None:
 
 
 def ack(ids: Ids, reason: Why = None, as_json: AsJson = False, home: Home = None) -> None:
-    """Say that you look after alerts; they stay open."""
+    """Acknowledge alerts: you take care of them; they stay open."""
     from forager.alerts import service as control
 
     _change(control.acknowledge, ids, reason, as_json, home)
 
 
 def resolve(ids: Ids, reason: Why = None, as_json: AsJson = False, home: Home = None) -> None:
-    """End alerts; what is still so is raised again."""
+    """Resolve alerts; a cause that persists raises them again."""
     from forager.alerts import service as control
 
     _change(control.resolve, ids, reason, as_json, home)
@@ -183,7 +183,7 @@ def _change(deed: Any, ids: list[int], reason: str | None, as_json: bool, home: 
     if as_json:
         return output.write_json(asdict(changed))
     before = len(changed.alerts) - len(changed.changed)
-    already = f"; {before} had been before, or are over" if before else ""
+    already = f"; {before} were already, or are resolved" if before else ""
     return output.say(f"{words.things(len(changed.changed), 'alert')} {deed.__name__}d{already}.")
 
 
@@ -196,7 +196,7 @@ def mute(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Tell nobody of a rule for a while."""
+    """Send no notifications of a rule for a time."""
     from forager.alerts import service as control
 
     try:
@@ -213,11 +213,11 @@ def mute(
     )
     if as_json:
         return output.write_json(asdict(muted))
-    return output.say(f"Nobody is told of {rule} until {muted.muted_until:%Y-%m-%d %H:%M} UTC; it is still shown.")
+    return output.say(f"No notifications of {rule} until {muted.muted_until:%Y-%m-%d %H:%M} UTC; it is still shown.")
 
 
 def unmute(rule: RuleName, subject: Subject = "", as_json: AsJson = False, home: Home = None) -> None:
-    """Tell people of a rule again."""
+    """Send notifications of a rule again."""
     from forager.alerts import service as control
 
     was = run_action(
@@ -228,38 +228,38 @@ def unmute(rule: RuleName, subject: Subject = "", as_json: AsJson = False, home:
     )
     if as_json:
         return output.write_json({"rule": rule, "subject": subject, "was_muted": was})
-    return output.say(f"{rule} is told of again." if was else f"{rule} was not muted.")
+    return output.say(f"Notifications of {rule} are sent again." if was else f"{rule} was not muted.")
 
 
 # Webhook targets -----------------------------------------------------------------------------------------------------
 
 
 def targets(as_json: AsJson = False, home: Home = None) -> None:
-    """List the webhooks that are told of alerts."""
+    """List the webhooks that receive alerts."""
     from forager.alerts import service as control
 
     rows = run_query(begin(home=home), "alerts", control.list_targets)
     if as_json:
         return output.write_json_list(rows)
     table.write(
-        (number("id"), wrap_column("url"), "told of", "by"),
+        (number("id"), wrap_column("url"), "receives", "by"),
         [
             (str(row["id"]), words.clean(row["url"]), _format_level(row["severity"]), words.clean(row["created_by"]))
             for row in rows
         ],
     )
     if not rows:
-        output.say("Nobody is told. Try: forager alerts tell https://hooks.example/forager")
+        output.say("No webhook receives alerts. Try: forager alerts tell https://hooks.example/forager")
     return None
 
 
 def tell(
     url: Annotated[str, typer.Argument(metavar="URL", help="A webhook.")],
-    only_critical: Annotated[bool, typer.Option("--only-critical", help="Not of warnings.")] = False,
+    only_critical: Annotated[bool, typer.Option("--only-critical", help="Only critical alerts, no warnings.")] = False,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Tell a webhook when alerts are raised and resolved."""
+    """Call a webhook when alerts are raised and resolved."""
     from forager.alerts import service as control
     from forager.politeness.guard import guard_from_settings as guard_of
     from forager.webhooks.service import mask_url
@@ -276,11 +276,11 @@ def tell(
     )
     if as_json:
         return output.write_json(row)
-    return output.say(f"{words.clean(row['url'])} is told of {_format_level(severity)}; it is target {row['id']}.")
+    return output.say(f"{words.clean(row['url'])} receives {_format_level(severity)}; it is target {row['id']}.")
 
 
 def remove_target(target: OneId, as_json: AsJson = False, home: Home = None) -> None:
-    """Tell a webhook no more."""
+    """Remove a webhook."""
     from forager.alerts import service as control
     from forager.webhooks.service import mask_url
 
@@ -292,7 +292,7 @@ def remove_target(target: OneId, as_json: AsJson = False, home: Home = None) -> 
     )
     if as_json:
         return output.write_json({"id": target, "url": url})
-    return output.say(f"{words.clean(url)} is told no more.")
+    return output.say(f"{words.clean(url)} receives no more alerts.")
 
 
 def _format_level(severity: str) -> str:

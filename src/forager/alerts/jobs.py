@@ -42,6 +42,8 @@ SILENT_S = 120.0
 REMEMBERED_S = 900.0
 """A dead worker whose last heartbeat is older than this raises no alert."""
 POOLS_S = 600.0
+MOST_LOGINS = 100
+"""Failed logins that are reported at a time."""
 DEAD_S = 3600.0
 
 
@@ -79,6 +81,7 @@ async def gather(context: JobContext) -> RuleInput:
     answers = await _count_visits(conn)
     dead = await store.count_dead(conn, since_s=DEAD_S)
     unsearchable, refusal = await read_rejected(conn)
+    challenged, challenge = await store.count_challenged(conn)
     stall = await detect_idle_crawl(
         conn, dead_after_s=settings.worker.dead_after, stall_s=settings.alerts.max_idle_time
     )
@@ -95,13 +98,17 @@ async def gather(context: JobContext) -> RuleInput:
             unnoticed_s=min(SILENT_S, settings.worker.dead_after),
         ),
         paused=await store.paused_workers(conn),
+        logins=await store.list_failed_logins(conn, most=MOST_LOGINS),
         pools=await store.get_pool_stats(conn, since_s=POOLS_S),
+        missing_proxies=await store.get_missing_proxies(conn),
         parsers=await store.get_parse_stats(conn),
         disks=read_disks(settings),
         jobs=[job for job in await store.get_job_status(conn) if _is_watched(job.name, context)],
         dead=dead,
         unsearchable=unsearchable,
         refusal=refusal,
+        challenged=challenged,
+        challenge=challenge,
         stalled=stall.domains if stall else 0,
         stall=stall.message if stall else "",
     )

@@ -162,11 +162,18 @@ SELECT pause_reason AS reason, COALESCE((array_agg(pause_detail ORDER BY paused_
 FROM workers WHERE status = 'running' AND pause_reason IS NOT NULL
 GROUP BY 1 ORDER BY 1;
 
+-- name: list_failed_logins
+-- Domains that are blocked because their login failed, with the reason; $1 at most.
+SELECT d.name AS domain, s.login_failures AS failures, COALESCE(d.block_reason, '') AS reason
+FROM domain_sessions s JOIN domains d ON d.id = s.domain_id
+WHERE s.login_failures > 0 AND d.is_active AND d.status = 'blocked' AND d.block_reason_code = 'login_failed'
+ORDER BY d.name LIMIT $1;
+
 -- name: get_pool_stats
--- Domains that are crawled through proxies: the number of active proxies, and the results of their recent visits.
+-- Domains that have proxies of their own: the number of active proxies, and the results of their recent visits.
 SELECT d.name, count(*) FILTER (WHERE dp.is_active AND p.is_active AND (d.proxy_country IS NULL OR p.country_code = d.proxy_country))::int AS active,
        COALESCE(v.requests, 0)::int AS requests, COALESCE(v.failed, 0)::int AS failed
-FROM domain_proxies dp JOIN domains d ON d.id = dp.domain_id JOIN proxies p ON p.id = dp.proxy_id
+FROM domain_proxies dp JOIN domains d ON d.id = dp.domain_id AND dp.is_assigned JOIN proxies p ON p.id = dp.proxy_id
 LEFT JOIN (SELECT domain_id, count(*) AS requests, count(*) FILTER (WHERE error_code = 'proxy_error') AS failed
            FROM crawl_tasks
            WHERE completed_at >= now() - make_interval(secs => $1) AND (proxy_id IS NOT NULL OR error_code = 'proxy_error')
@@ -174,6 +181,17 @@ LEFT JOIN (SELECT domain_id, count(*) AS requests, count(*) FILTER (WHERE error_
            GROUP BY domain_id) v ON v.domain_id = d.id
 WHERE d.is_active AND d.status IN ('pending', 'active')
 GROUP BY d.id, d.name, v.requests, v.failed ORDER BY d.name;
+
+-- name: get_missing_proxies
+-- Domains that wait because they are never requested directly and no proxy works, and domains that are requested
+-- directly since their pool lost its last proxy.
+SELECT d.name, o.proxy_mode = 'always' AS is_waiting
+FROM (SELECT s.domain_id FROM domain_settings s WHERE s.effective->>'proxy' = 'always' UNION SELECT e.domain_id FROM emptied_pools e) n
+JOIN domains d ON d.id = n.domain_id
+JOIN domain_pools o ON o.domain_id = d.id
+WHERE d.is_active AND d.status IN ('pending', 'active')
+  AND (o.proxy_mode = 'always' AND o.proxies_on = 0 OR o.proxy_mode = 'auto' AND o.proxies = 0)
+ORDER BY d.name;
 
 -- name: get_parse_stats
 -- Number of pages that gave a product without a serious problem, such as an unreadable price: yesterday and today against the week before.
@@ -199,3 +217,8 @@ SELECT (SELECT count(*)::int FROM crawl_tasks t
 -- name: get_job_status
 -- How late each job is, and the error of its last run.
 SELECT name, every_s, EXTRACT(EPOCH FROM now() - next_at)::float8 AS late_s, error FROM jobs ORDER BY name;
+
+-- name: challenged_domains
+-- Counts the domains that are blocked because they show a check of their visitors; with the name and reason of one of them.
+SELECT count(*)::int AS domains, COALESCE((array_agg(d.name || ': ' || COALESCE(d.block_reason, '') ORDER BY d.id DESC))[1], '') AS example
+FROM domains d WHERE d.block_reason_code = 'challenge';

@@ -59,12 +59,27 @@ RULES: Mapping[str, Rule] = {
             1 * MINUTE,
             "A worker starts no requests because of a fault of our own.",
         ),
+        Rule("login_failed", "warning", 0 * MINUTE, 1 * MINUTE, "A domain is not crawled because its login fails."),
         Rule(
             "few_proxies",
             "warning",
             1 * MINUTE,
             2 * MINUTE,
             "A domain has fewer than `alerts.min_proxies` that work.",
+        ),
+        Rule(
+            "no_proxies",
+            "critical",
+            1 * MINUTE,
+            2 * MINUTE,
+            "A domain that is never requested directly (`proxy = always`) has no proxy that works, and waits.",
+        ),
+        Rule(
+            "direct_requests",
+            "critical",
+            0 * MINUTE,
+            2 * MINUTE,
+            "A domain lost the last proxy of its pool and is requested directly.",
         ),
         Rule(
             "proxies_failing",
@@ -104,6 +119,13 @@ RULES: Mapping[str, Rule] = {
             1 * MINUTE,
             1 * MINUTE,
             "Redis, the broker or the search server does not answer; PostgreSQL does its work.",
+        ),
+        Rule(
+            "challenged",
+            "warning",
+            0 * MINUTE,
+            1 * MINUTE,
+            "Domains show a captcha or another check of visitors in place of their pages, and are blocked for it.",
         ),
         Rule("search_rejected", "warning", 1 * MINUTE, 1 * MINUTE, "The search server would not take some documents."),
     )
@@ -170,6 +192,14 @@ class PausedWorkers:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedLogin:
+    domain: str
+    failures: int
+    """Logins in a row that failed."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class PoolStats:
     domain: str
     active: int
@@ -177,6 +207,13 @@ class PoolStats:
     """Requests in the last minutes."""
     failed: int
     """Those of `requests` that failed at a proxy."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingProxies:
+    domain: str
+    is_waiting: bool
+    """It waits for a proxy; False: it is requested directly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +250,9 @@ class RuleInput:
     """Pairs of age in seconds and frontier size, oldest first."""
     workers: Sequence[StaleWorkers] = ()
     paused: Sequence[PausedWorkers] = ()
+    logins: Sequence[FailedLogin] = ()
     pools: Sequence[PoolStats] = ()
+    missing_proxies: Sequence[MissingProxies] = ()
     parsers: Sequence[ParseStats] = ()
     disks: Sequence[Disk] = ()
     jobs: Sequence[JobStatus] = ()
@@ -223,6 +262,10 @@ class RuleInput:
     """Documents that the search server rejected."""
     refusal: str = ""
     """Error message of the last rejected document."""
+    challenged: int = 0
+    """Domains that are blocked because they show a check of their visitors."""
+    challenge: str = ""
+    """The name of one of them, and why it is blocked."""
     stalled: int = 0
     """Domains that are due while the crawl makes no progress."""
     stall: str = ""
@@ -239,7 +282,9 @@ def evaluate_rules(facts: RuleInput, limits: Limits = USUAL) -> list[Finding]:
         *frontier_backlog(facts, limits),
         *check_stale_workers(facts),
         *worker_paused(facts),
+        *login_failed(facts),
         *check_proxy_count(facts, limits),
+        *check_missing_proxies(facts),
         *proxies_failing(facts, limits),
         *parse_drop(facts, limits),
         *disk_low(facts, limits),
@@ -247,6 +292,7 @@ def evaluate_rules(facts: RuleInput, limits: Limits = USUAL) -> list[Finding]:
         *check_late_jobs(facts),
         *dead_letters(facts),
         *check_search_rejects(facts),
+        *check_challenges(facts),
         *check_crawl_progress(facts),
         *check_service_health(facts),
     ]
@@ -304,12 +350,33 @@ def worker_paused(facts: RuleInput) -> Iterator[Finding]:
         yield Finding("worker_paused", pause.reason, Level.BAD, len(pause.workers), says)
 
 
+def login_failed(facts: RuleInput) -> Iterator[Finding]:
+    """Reports domains whose login fails: their pages wait until an operator acts."""
+    for login in facts.logins:
+        says = f"{login.domain} is not crawled: {login.reason.rstrip('. ')}."
+        yield Finding("login_failed", login.domain, Level.BAD, login.failures, says)
+
+
 def check_proxy_count(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
     """Checks the number of working proxies of domains that are crawled through proxies."""
     for pool in facts.pools:
         if pool.active < limits.fewest_proxies:
             says = f"{pool.domain} has {pool.active} proxies that work; it should have {limits.fewest_proxies}."
             yield Finding("few_proxies", pool.domain, Level.BAD, pool.active, says)
+
+
+def check_missing_proxies(facts: RuleInput) -> Iterator[Finding]:
+    """Reports domains that wait for a proxy, and domains that are requested directly after they had proxies."""
+    for missing in facts.missing_proxies:
+        if missing.is_waiting:
+            says = f"{missing.domain} waits: it is never requested directly, and no proxy works for it."
+            yield Finding("no_proxies", missing.domain, Level.BAD, 0, says)
+        else:
+            says = (
+                f"{missing.domain} is requested directly since its pool lost its last proxy. Assign one, or set "
+                "`proxy` to always or never."
+            )
+            yield Finding("direct_requests", missing.domain, Level.BAD, 0, says)
 
 
 def proxies_failing(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
@@ -369,6 +436,14 @@ def check_search_rejects(facts: RuleInput) -> Iterator[Finding]:
     if facts.unsearchable:
         says = f"The search server would not take {facts.unsearchable:,} documents; the last: {facts.refusal[:200]}"
         yield Finding("search_rejected", "", Level.BAD, facts.unsearchable, says.rstrip(". ") + ".")
+
+
+def check_challenges(facts: RuleInput) -> Iterator[Finding]:
+    """Reports domains that show a check of their visitors: only an operator can agree on access with them."""
+    if facts.challenged:
+        domains = "1 domain shows" if facts.challenged == 1 else f"{facts.challenged:,} domains show"
+        says = f"{domains} a check of visitors in place of pages; {facts.challenge[:300].rstrip('. ')}."
+        yield Finding("challenged", "", Level.BAD, facts.challenged, says)
 
 
 def check_crawl_progress(facts: RuleInput) -> Iterator[Finding]:

@@ -4,13 +4,24 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from forager.alerts.rules import RULES, Finding, JobStatus, ParseStats, PausedWorkers, PoolStats, StaleWorkers
+from forager.alerts.rules import (
+    RULES,
+    FailedLogin,
+    Finding,
+    JobStatus,
+    MissingProxies,
+    ParseStats,
+    PausedWorkers,
+    PoolStats,
+    StaleWorkers,
+)
 from forager.alerts.watch import Watch
 from forager.db import statements
-from forager.db.query import fetch_one
+from forager.db.query import Query, fetch_one
 from forager.db.types import Connection
 
 SQL = statements.load("forager.alerts")
+LIST_FAILED_LOGINS = Query(SQL["list_failed_logins"], FailedLogin)
 Row = dict[str, Any]
 Key = tuple[str, str]
 """Rule and subject."""
@@ -81,8 +92,16 @@ async def list_stale_workers(
     return [StaleWorkers(*row) for row in rows]
 
 
+async def list_failed_logins(conn: Connection, *, most: int) -> list[FailedLogin]:
+    return await LIST_FAILED_LOGINS.fetch(conn, most)
+
+
 async def paused_workers(conn: Connection) -> list[PausedWorkers]:
     return [PausedWorkers(*row) for row in await conn.fetch(SQL["paused_workers"])]
+
+
+async def get_missing_proxies(conn: Connection) -> list[MissingProxies]:
+    return [MissingProxies(*row) for row in await conn.fetch(SQL["get_missing_proxies"])]
 
 
 async def get_pool_stats(conn: Connection, *, since_s: float) -> list[PoolStats]:
@@ -99,6 +118,12 @@ async def get_job_status(conn: Connection) -> list[JobStatus]:
 
 async def count_dead(conn: Connection, *, since_s: float) -> dict[str, int]:
     return dict(await fetch_one(conn, SQL["count_dead"], since_s))
+
+
+async def count_challenged(conn: Connection) -> tuple[int, str]:
+    """Returns the number of domains that show a check of their visitors, and one of them with its reason."""
+    row = await fetch_one(conn, SQL["challenged_domains"])
+    return row["domains"], row["example"]
 
 
 async def record_unavailable(conn: Connection, *, away_s: float, message: str, by: str) -> int | None:

@@ -22,7 +22,7 @@ Port = Annotated[int | None, typer.Option(min=0, max=65535, metavar="N", help="I
 Processes = Annotated[int | None, typer.Option(min=1, max=64, metavar="N", help="Processes that serve it.")]
 Listening = Annotated[
     int | None,
-    typer.Option("--listening", metavar="FILE", hidden=True, help="The number of a socket that is bound already."),
+    typer.Option("--listening", metavar="FILE", hidden=True, help="File descriptor of a socket that is already bound."),
 ]
 Attached = Annotated[bool, typer.Option("--attached", help="Stop when standard input ends.")]
 
@@ -95,11 +95,11 @@ async def _keep_many(sockets: "list[socket]", settings: "Settings", stop: "StopR
 async def _print_startup(forager: "Forager") -> None:
     from forager.accounts.service import first_admin_link
 
-    output.say(f"Serving {forager.database.description} on {forager.settings.api_url}; Ctrl-C ends it.")
+    output.say(f"Serving {forager.database.description} on {forager.settings.api_url}; Ctrl-C stops it.")
     async with forager.pool.acquire() as conn, conn.transaction():
         link = await first_admin_link(conn, forager.settings.api_url)
     if link:
-        output.say(f"Nobody has an account yet. This link makes the first administrator, once, for 24 hours:\n  {link}")
+        output.say(f"There is no account yet. This link creates the first administrator, once, for 24 hours:\n{link}")
 
 
 def _listen(stop: "StopRequest", *, is_attached: bool) -> None:

@@ -60,6 +60,8 @@ PROBLEMS: Mapping[str, str] = {
     "dependency_cycle": "409: a task cannot wait for itself",
     "dependency_ended": "409: the task it should wait for ended otherwise than well",
     "domain_held": "409: a worker holds the domain",
+    "domain_denied": "409: the domain is on the deny list",
+    "domain_known": "409: the domain is known, so that it can only be purged or blocked",
     "domain_without_turn": "409: the domain is blocked, at rest or finished, and has no turn",
     "exists": "409: the same is there already",
     "job_running": "409: the job is running right now",

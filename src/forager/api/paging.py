@@ -89,10 +89,19 @@ def write(request: Request, row: Mapping[str, Any], order: Order) -> str:
     return base64.urlsafe_b64encode(orjson.dumps([mark_of(request, order), *values])).rstrip(b"=").decode()
 
 
-def page(request: Request, rows: Sequence[Any], limit: int, order: Order = BY_ID) -> Response:
-    """Returns a page of `limit` rows. Expects up to `limit` + 1 rows: the extra row shows that there is a next page."""
+def page(
+    request: Request,
+    rows: Sequence[Any],
+    limit: int,
+    order: Order = BY_ID,
+    resume_at: Mapping[str, Any] | None = None,
+) -> Response:
+    """Returns a page of `limit` rows. Expects up to `limit` + 1 rows: the extra row shows that there is a next page.
+    `resume_at`: the key where reading stopped before there were so many; the next page continues there."""
     shown = rows[:limit]
     following = write(request, shown[-1], order) if len(rows) > limit else None
+    if following is None and resume_at is not None:
+        following = write(request, resume_at, order)
     if order.hidden:
         shown = [{name: value for name, value in row.items() if name not in order.hidden} for row in shown]
     return reply({"items": shown, "next": following})

@@ -6,7 +6,8 @@ from forager.api import system
 from forager.backup import routes as backups
 from forager.dispatch import routes as queues
 from forager.domains.routes import bulk as domains_bulk
-from forager.domains.routes import domains
+from forager.domains.routes import denied as domains_denied
+from forager.domains.routes import domains, profiles
 from forager.explain.routes import checks as explain
 from forager.export import routes as exports
 from forager.frontier import routes as frontier
@@ -36,6 +37,8 @@ ALL = tuple(
         stats,
         domains,
         domains_bulk,
+        domains_denied,
+        profiles,
         frontier,
         pages,
         tasks,

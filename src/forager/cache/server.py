@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from forager import clock
+from forager.config.extras import install_hint
 from forager.errors import ConfigurationError
 from forager.logs import log
 
@@ -118,7 +119,6 @@ def _import_redis() -> Any:
         import redis
     except ImportError:
         raise ConfigurationError(
-            "redis.url is set, and the Redis client is not installed:"
-            " install Forager with its extra `redis`, or the package `redis`."
+            f"redis.url is set, and the Redis client is not installed: {install_hint('redis', 'redis[hiredis]')}."
         ) from None
     return redis

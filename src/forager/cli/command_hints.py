@@ -41,6 +41,31 @@ def sitemap(url: str) -> str:
     return _join("forager", "seed", "--sitemap", url)
 
 
+def settings(name: str) -> str:
+    """Lists the flags of all crawl settings."""
+    return _join("forager", "domain", name, "set", "--help")
+
+
+def resume_source(source: str) -> str:
+    """Resumes the paused domains that came with one source of seeds."""
+    return _join("forager", "domains", "resume", "--source", source)
+
+
+def login(name: str, url: str) -> str:
+    """Tells where a domain's login form is; its fields are given with --login-fields."""
+    return _join("forager", "domain", name, "set", "--login-url", url)
+
+
+def domain_settings(name: str) -> str:
+    """Lists the crawl settings of a domain."""
+    return _join("forager", "domain", name, "settings")
+
+
+def override_robots(name: str) -> str:
+    """Crawls a site of one's own although its robots.txt forbids it."""
+    return _join("forager", "domain", name, "set", "--no-obey-robots", "--reason", "my own site")
+
+
 def domain(name: str) -> str:
     return _join("forager", "domain", name)
 

@@ -41,7 +41,9 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     scale: Annotated[float, typer.Option(min=0.01, max=100, metavar="X", help="A smaller or larger web.")] = 1.0,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Another seed is another web.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Seed of the random generator: another one gives another web.")
+    ] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="The report as JSON on standard output.")] = False,
     home: Home = None,
 ) -> None:
@@ -64,7 +66,7 @@ def demo(
         if report.end is RunEnd.STOPPED:
             raise typer.Exit(INTERRUPTED)
         if web.process.poll() is not None:
-            raise UserError("Somebody stopped the demo's web in the middle, so there is nothing to compare; try again.")
+            raise UserError("The demo's web was stopped during the crawl, so there is nothing to compare; try again.")
         proof = run_query(order, "demo", lambda connection: verify_demo(connection, web, spec, log))
     tell(proof, report, order.home, as_json=as_json)
     raise typer.Exit(0 if proof.is_success else 1)

@@ -11,11 +11,23 @@ Home = Annotated[
     typer.Option("--home", help="Data folder; also FORAGER_HOME.", metavar="FOLDER", rich_help_panel="Where"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows at most.", metavar="N")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.", metavar="N")]
 DomainName = Annotated[str | None, typer.Option("--domain", help="Only this domain.", metavar="NAME")]
+StatusCode = Annotated[
+    str | None, typer.Option("--code", help="Only with this status code: 404, or 5xx.", metavar="CODE")
+]
+UrlPart = Annotated[str | None, typer.Option("--contains", help="Only with this in the URL.", metavar="TEXT")]
+Source = Annotated[str | None, typer.Option("--source", help="Only of domains found so: link, seed …", metavar="NAME")]
+Parser = Annotated[str | None, typer.Option("--parser", help="Only of domains set to this parser.", metavar="NAME")]
 Output = Annotated[
     str | None,
     typer.Option("--output", "-o", help="Write to this file instead of standard output (-).", metavar="FILE"),
+]
+
+Contact = Annotated[str | None, typer.Option("--contact", metavar="WHO", help="E-mail or URL for site owners.")]
+AllowNetwork = Annotated[
+    list[str] | None,
+    typer.Option("--allow-network", metavar="NET", help="Allow this network, such as 127.0.0.0/8; repeatable."),
 ]
 
 

@@ -59,6 +59,13 @@ def format_relative(moment: datetime | None, now: datetime) -> str:
     return "now" if abs(seconds) < 1 else f"{distance} ago" if seconds > 0 else f"in {distance}"
 
 
+def format_day(moment: datetime, now: datetime) -> str:
+    """`1 Dec`, `1 Dec 2027`; of the next two days the time too: `18 Nov 14:05 UTC`."""
+    if (moment - now).total_seconds() < 2 * 86_400:
+        return f"{moment.day} {moment:%b %H:%M} UTC"
+    return f"{moment.day} {moment:%b}" + ("" if moment.year == now.year else f" {moment.year}")
+
+
 def _one_unit(seconds: float) -> str:
     for length_s, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
         if seconds >= length_s:

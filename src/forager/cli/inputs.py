@@ -9,7 +9,7 @@ import typer
 from forager.cli.root import opened_input
 from forager.errors import BadUrlError, UsageError
 
-Json = Annotated[bool, typer.Option("--json", help="JSON is the answer anyway; accepted for uniformity.")]
+Json = Annotated[bool, typer.Option("--json", help="Accepted for uniformity; the output is always JSON.")]
 
 
 def normal_url(url: str) -> str:

@@ -13,19 +13,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
-from forager import __version__
 from forager.accounts.commands import token, user
 from forager.alerts import commands as alerts
 from forager.api import commands as api
 from forager.backup.commands import backup, restore
-from forager.cli import demo, playground, root
+from forager.cli import completion, demo, man, playground, root
 from forager.cli.help import Group
-from forager.cli.output import say
+from forager.cli.output import complain, set_quiet
+from forager.cli.version import describe_version
 from forager.config import commands as settings
 from forager.db import commands as database
 from forager.dispatch import commands as queue
-from forager.domains.commands import domain, domains
+from forager.domains.commands import domain, domains, profiles
 from forager.errors import ForagerError, UserError
 from forager.explain.commands import audit, check, repair, why
 from forager.export.commands import export
@@ -49,7 +50,8 @@ from forager.webhooks import commands as webhooks
 from forager.workers.commands import recover, worker, workers
 
 EXITS = """Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 bad configuration, 5 database unreachable,
-6 too many failures, 7 not possible as it is now, 8 database damaged, 11 interrupted but resumable, 15 limit reached."""
+6 nothing could be fetched, 7 not possible in this state, 8 database damaged, 11 interrupted but resumable,
+15 cut by a limit, 130 interrupted."""
 
 DAMAGED = 8
 
@@ -60,7 +62,7 @@ app = typer.Typer(
     epilog=EXITS,
     rich_markup_mode=None,
     add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 140},
 )
 for family in (
     crawl,
@@ -73,6 +75,7 @@ for family in (
     playground,
     domains,
     domain,
+    profiles,
     page,
     images,
     links,
@@ -114,6 +117,8 @@ for family in (
     read,
     settings,
     database,
+    completion,
+    man,
 ):
     family.register(app)
 
@@ -140,7 +145,7 @@ def show_version_or_help(
     if allow_root:
         os.environ[root.ALLOW] = "1"
     if version:
-        sys.stdout.write(f"forager {__version__}\n")
+        sys.stdout.write(f"forager {describe_version()}\n")
         raise typer.Exit
     if context.invoked_subcommand is None:
         sys.stdout.write(context.get_help() + "\n")
@@ -154,6 +159,10 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Runs one command and returns its exit code; no exception is shown as a traceback."""
     _configure_streams()
+    set_quiet(False)
+    if arguments[:1] == [completion.REQUEST]:
+        sys.stdout.write(completion.answer(arguments[1:], lambda word: get_command(build_for(word))))
+        return 0
     try:
         code = build_for(*arguments[:1])(args=list(arguments), prog_name="forager", standalone_mode=False)
         sys.stdout.flush()
@@ -169,7 +178,7 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return _exit_broken_pipe()
     except OSError as error:
-        return _reject(f"the system refused: {error.strerror or error} {error.filename or ''}".rstrip() + ".", 1)
+        return _reject(f"system error: {error.strerror or error} {error.filename or ''}".rstrip() + ".", 1)
     except Exception as error:  # last resort: a bug becomes a sentence, not a traceback
         return _map_db_error(error) or _report_bug(error)
 
@@ -186,7 +195,7 @@ def build_for(word: str = "") -> typer.Typer:
 
 def _reject(sentence: str, code: int) -> int:
     hint = root.hint() if "permission denied" in sentence.lower() else ""
-    say(f"forager: {sentence}{hint}")
+    complain(f"{sentence}{hint}")
     return code
 
 
@@ -194,7 +203,7 @@ def _usage_message(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     sentence = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
     ending = "" if sentence.endswith("?") else "."
-    return f"{sentence}{ending} `{context.command_path if context else 'forager'} --help` tells more."
+    return f"{sentence}{ending} `{context.command_path if context else 'forager'} --help` explains."
 
 
 def _exit_broken_pipe() -> int:
@@ -222,7 +231,7 @@ def _report_bug(error: Exception) -> int:
 
         traceback.print_exception(error)
     name, text = type(error).__name__, " ".join(str(error).split())
-    say(f"forager: a bug of ours: {name}: {text}. FORAGER_LOG_LEVEL=debug shows the trace; please report it.")
+    complain(f"a bug in Forager: {name}: {text}. The flag -v shows the trace; please report it.")
     return 1
 
 

@@ -6,6 +6,7 @@ Typer expects the action first, so the two are swapped before it parses them; wi
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from forager.cli import verbosity
 from forager.cli.help import Command, Group
 
 SHOW = "show"
@@ -35,8 +36,11 @@ class Verb(Command):
 
 
 def put_command_first(words: Sequence[str], verbs: Collection[str]) -> list[str]:
-    """`example.com reset --reason x` becomes `reset example.com --reason x`, and `example.com --json` a show."""
+    """`example.com reset --reason x` becomes `reset example.com --reason x`, and `example.com --json` a show. `-v` and
+    `-q` may stand before the name."""
     match list(words):
+        case [first, *rest] if first in verbosity.WORDS and rest:
+            return [*put_command_first(rest, verbs), first]
         case [name, verb, *rest] if (
             not name.startswith("-") and not verb.startswith("-") and not (name in verbs and verb not in verbs)
         ):

@@ -22,9 +22,32 @@ PIPE_WIDTH = 1000
 """Width of a table that is not shown on a terminal: nothing is cut, so that `grep` finds it."""
 
 
+_is_quiet = False
+
+
+def set_quiet(is_quiet: bool) -> None:
+    """Turns off all messages that are not errors, for `-q`."""
+    global _is_quiet  # noqa: PLW0603 (a fact about this process)
+    _is_quiet = is_quiet
+
+
+def is_quiet() -> bool:
+    return _is_quiet
+
+
 def say(sentence: str) -> None:
-    """Prints a message for the user; never data."""
-    sys.stderr.write(sentence + "\n")
+    """Prints a message for the user, unless `-q` was given; never data, never an error."""
+    if not _is_quiet:
+        _write_message(sentence)
+
+
+def complain(sentence: str) -> None:
+    """Prints an error or a warning, also with `-q`."""
+    _write_message(f"forager: {sentence}")
+
+
+def _write_message(text: str) -> None:
+    sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
 

@@ -9,10 +9,10 @@ from forager.cli import output
 from forager.cli.help import Command
 from forager.errors import ConfigurationError
 
-MAKE, SERVE, TELL = "The web", "Where", "What it tells"
+MAKE, SERVE, TELL = "The web", "Where", "Reports"
 HOST_BASE = "127.0.0.11"
 MISSING = (
-    "The playground is not installed: `pip install 'forager-crawler[demo]'`, or `pip install ./playground` in a clone"
+    "The playground is not installed: run `pip install . ./playground` in a clone, or `make setup`, which installs both"
 )
 
 
@@ -37,12 +37,18 @@ def playground(
     scale: Annotated[
         float, typer.Option(metavar="X", help="Multiplies the default sizes.", rich_help_panel=MAKE)
     ] = 1.0,
-    seed: Annotated[int, typer.Option(metavar="N", help="Another seed is another web.", rich_help_panel=MAKE)] = 1,
+    seed: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="Seed of the random generator: another one gives another web.", rich_help_panel=MAKE
+        ),
+    ] = 1,
     day: Annotated[
         int, typer.Option(min=0, metavar="N", help="The shop's prices are those of day N.", rich_help_panel=MAKE)
     ] = 0,
     warm: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Make N pages of each site before serving.", rich_help_panel=MAKE)
+        int,
+        typer.Option(min=0, metavar="N", help="Generate N pages of each site before serving.", rich_help_panel=MAKE),
     ] = 0,
     host_base: Annotated[
         str, typer.Option(metavar="IP", help="First of the loopback addresses.", rich_help_panel=SERVE)
@@ -60,14 +66,14 @@ def playground(
         Path | None, typer.Option(metavar="FILE", help="JSON with the URLs, once they answer.", rich_help_panel=TELL)
     ] = None,
     answer_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="JSON with what a right crawl finds.", rich_help_panel=TELL)
+        Path | None, typer.Option(metavar="FILE", help="JSON with what a correct crawl finds.", rich_help_panel=TELL)
     ] = None,
 ) -> None:
     """Serve a small deterministic web on loopback until Ctrl-C."""
     require_playground()
     from forager_playground import DEMO_SITES, serve
 
-    output.say("Start URLs follow; crawl them with --allow-network 127.0.0.0/8. Ctrl-C ends it.")
+    output.say("Start URLs follow; crawl them with --allow-network 127.0.0.0/8. Ctrl-C stops it.")
     names = sites.split(",") if sites is not None else list(DEMO_SITES)
     serve(
         [name.strip() for name in names if name.strip()],

@@ -30,7 +30,7 @@ def format_progress(what: str, done: int, expected: int, elapsed_s: float) -> st
 @contextlib.contextmanager
 def open_progress(what: str, expected: int, *, is_quiet: bool = False) -> Iterator[OnCount]:
     """Reports progress on standard error: continuously on a terminal, with a line now and then in a log."""
-    if is_quiet:
+    if is_quiet or output.is_quiet():
         yield lambda _done: None
         return
     began_at = clock.monotonic()

@@ -37,6 +37,17 @@ def begin(**flags: Any) -> "Settings":
     return chosen
 
 
+def read_settings(**flags: Any) -> "Settings":
+    """Returns the settings of this command, for one that only shows them: nothing is created, and root stays root."""
+    from forager import logs
+    from forager.config.loader import load
+
+    chosen = load(flags)
+    logs.configure(level=chosen.log.level, as_json=chosen.log.format == "json")
+    _warn_ignored_file(chosen)
+    return chosen
+
+
 def _warn_ignored_file(chosen: "Settings") -> None:
     """Warns once, and not in every child process."""
     from forager.cli import output
@@ -45,7 +56,7 @@ def _warn_ignored_file(chosen: "Settings") -> None:
     if IGNORED not in os.environ and (path := ignored_file(chosen.home)):
         os.environ[IGNORED] = "1"
         own = chosen.home / FILE_NAME
-        output.say(f"forager: {path} is ignored: settings come from {own}, and from a file named with --config.")
+        output.complain(f"{path} is ignored: settings come from {own}, and from a file named with --config.")
 
 
 def require_bucket(settings: "Settings") -> None:

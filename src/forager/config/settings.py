@@ -154,17 +154,28 @@ class Fetch(Section):
     min_rate_window: PositiveDuration = _advanced(10.0, "The time over which that rate is measured.")
     max_page_size: Size = _setting(10 * MIB, "Largest body of a page, compressed or not.")
     max_redirects: int = _advanced(5, "Redirects in a row before a page counts as failed.", ge=0, le=20)
-    cookies: bool = _setting(True, "Whether cookies of a site are stored and sent back to it during a lease.")
+    cookies: bool = _setting(True, "Whether cookies of a site are kept and sent back to it; they are stored encrypted.")
     max_requests_per_worker: Count = _advanced(256, "Requests in flight in one worker.")
 
 
 class Crawl(Section):
     max_depth: int = _setting(10, "Links from a seed; deeper pages are recorded but not fetched.", ge=0, le=1000)
     max_links_per_page: Count = _advanced(5000, "Links taken from one page.")
+    sitemaps: bool = _setting(True, "Find and follow the sitemaps of sites; domains may say otherwise.")
+    feeds: bool = _setting(True, "Follow the feeds that pages announce; domains may say otherwise.")
+    max_sitemaps: Count = _advanced(10_000, "Sitemaps and feeds of one site that are followed.")
+    min_sitemap_interval: PositiveDuration = _advanced(3600.0, "Shortest time between readings of a sitemap or feed.")
+    max_sitemap_interval: PositiveDuration = _advanced(
+        7 * DAY_S, "Longest time between readings of a sitemap; of a feed, a seventh of it."
+    )
     max_near_duplicates: Count = _advanced(50, "Near-duplicate pages of one URL template before its links are skipped.")
     max_calendar_pages: Count = _advanced(200, "Pages fetched of one calendar.")
     max_pages_per_template: CountOrZero = _advanced(
         0, "Pages fetched of one URL template of a domain, such as /item/{n}; 0: no limit."
+    )
+    max_new_urls_per_second: CountOrZero = _advanced(
+        100,
+        "New URLs that the pages of one domain may add in a second, on average; over it, it waits. 0: no limit.",
     )
     max_subdomains: Count = _advanced(
         1000, "Subdomains of one registrable domain that are added from links; seeds do not count."
@@ -198,6 +209,9 @@ class Failures(Section):
 class Cooldown(Section):
     login: PositiveDuration = _advanced(30 * DAY_S, "Cooldown of a domain that requires a login.")
     forbidden: PositiveDuration = _advanced(14 * DAY_S, "Cooldown of a domain that keeps responding with 403.")
+    challenge: PositiveDuration = _advanced(
+        7 * DAY_S, "Cooldown of a domain that keeps responding with a captcha or another check of its visitors."
+    )
     rate_limited: PositiveDuration = _advanced(7 * DAY_S, "Cooldown of a domain that keeps responding with 429.")
     server_error: PositiveDuration = _advanced(7 * DAY_S, "Cooldown of a domain that keeps responding with 5xx.")
     unreachable: PositiveDuration = _advanced(

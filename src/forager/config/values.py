@@ -40,6 +40,7 @@ GUESSABLE_KEY_WORDS = (
     *("supersecret", "topsecret", "notsecret", "your-", "your_", "yoursecret", "example", "replace", "insecure"),
     *("default", "qwerty", "letmein", "iloveyou", "deadbeef", "lorem"),
 )
+TIME_OF_DAY = r"^(never|((Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?([01][0-9]|2[0-3]):[0-5][0-9])$"
 LABEL = r"^[a-z0-9][a-z0-9._-]{0,62}$"
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmg]i?b|b)?\s*", re.IGNORECASE | re.ASCII)
@@ -150,7 +151,7 @@ SizeOrZero = Annotated[int, Field(ge=0), BeforeValidator(_read_size), Unit(is_du
 Count = Annotated[int, Field(ge=1)]
 CountOrZero = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]
-TimeOfDay = Annotated[str, Field(pattern=r"^(never|((Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?([01][0-9]|2[0-3]):[0-5][0-9])$")]
+TimeOfDay = Annotated[str, Field(pattern=TIME_OF_DAY)]
 Header = Annotated[str | None, AfterValidator(_check_header)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
 Labels = Annotated[tuple[Annotated[str, Field(pattern=LABEL)], ...], BeforeValidator(_split_list)]

@@ -23,9 +23,7 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
 
 
 def register(app: typer.Typer) -> None:
-    family = typer.Typer(
-        cls=Group, rich_markup_mode=None, help="Look after the database: status, upgrade, start, stop."
-    )
+    family = typer.Typer(cls=Group, rich_markup_mode=None, help="Manage the database: status, upgrade, start, stop.")
     for function in (status, upgrade, downgrade, start, stop, url):
         family.command(function.__name__, cls=Command, context_settings=SPELLING.get(function.__name__))(function)
     app.add_typer(family, name="db", rich_help_panel="Look after it", no_args_is_help=True)
@@ -84,7 +82,7 @@ async def _revision(dsn: str) -> str | None:
 
 
 def upgrade(home: Home = None) -> None:
-    """Bring the schema to the revision this Forager works with."""
+    """Upgrade the schema to the revision of this Forager."""
     import asyncio
 
     from forager.db import schema
@@ -99,7 +97,7 @@ def upgrade(home: Home = None) -> None:
 
             asyncio.run(migrate.upgrade(dsn))
         asyncio.run(_note_move(dsn, "schema.upgrade", before))
-    output.say(f"The schema is at {schema.head()}, the newest this Forager knows.")
+    output.say(f"The schema is at {schema.head()}, the newest of this Forager.")
 
 
 async def _open_once(settings: "Settings") -> None:
@@ -115,7 +113,7 @@ def downgrade(
     yes: Yes = False,
     home: Home = None,
 ) -> None:
-    """Take the schema back; what newer revisions added is lost."""
+    """Downgrade the schema; what newer revisions added is lost."""
     settings = begin(home=home)
     if not yes:
         raise UsageError(f"Going down to {revision} drops everything newer revisions added; say --yes to do it.")
@@ -127,7 +125,7 @@ def downgrade(
         before = asyncio.run(_revision(dsn))
         asyncio.run(migrate.downgrade(dsn, revision))
         after = asyncio.run(_note_move(dsn, "schema.downgrade", before))
-    output.say(f"The schema went from {before or 'none'} to {after or 'none'}.")
+    output.say(f"The schema changed from {before or 'none'} to {after or 'none'}.")
 
 
 @contextlib.contextmanager
@@ -176,7 +174,7 @@ def start(home: Home = None) -> None:
     unfinished.refuse(settings.home)
     embedded.keep(settings.home)
     embedded.ensure_running(settings.home)
-    output.say(f"The database in {settings.home} runs and stays; `forager db stop` ends it.")
+    output.say(f"The database in {settings.home} runs until `forager db stop`.")
 
 
 def stop(

@@ -104,6 +104,7 @@ CREATE TABLE domains (
     pages_crawled           bigint           NOT NULL DEFAULT 0,
     frontier_size           bigint           NOT NULL DEFAULT 0,
     total_error_count       bigint           NOT NULL DEFAULT 0,
+    recent_error_rate       double precision NOT NULL DEFAULT 0 CHECK (recent_error_rate BETWEEN 0 AND 1),
     consecutive_error_count integer          NOT NULL DEFAULT 0,
     error_streak_code       text,
     images_found            bigint           NOT NULL DEFAULT 0,
@@ -117,8 +118,14 @@ CREATE TABLE domains (
     run_id                  bigint           REFERENCES runs (id) ON DELETE SET NULL,
     run_pages               bigint           NOT NULL DEFAULT 0,
     max_pages_per_run       integer          CHECK (max_pages_per_run > 0),
+    budget_period           text             NOT NULL DEFAULT 'run' CHECK (budget_period IN ('run', 'day', 'week')),
+    budget_until            timestamptz,
+    counts_revisits         boolean          NOT NULL DEFAULT false,
     round                   integer          NOT NULL DEFAULT 0,
-    -- when; due_at and is_due are kept by a trigger
+    -- when; due_at, is_due and urgency are kept by a trigger, urgent_at by one of crawl_tasks
+    urgent_at               timestamptz,
+    urgency                 smallint         NOT NULL DEFAULT 0,
+    priority_boost          double precision NOT NULL DEFAULT 0,
     priority_score          double precision NOT NULL DEFAULT 0,
     priority_computed_at    timestamptz,
     ready_at                timestamptz,
@@ -128,6 +135,7 @@ CREATE TABLE domains (
     next_allowed_at         timestamptz,
     maintenance_start       time,
     maintenance_end         time,
+    time_zone               text             NOT NULL DEFAULT 'UTC',
     revisit_every_s         double precision CHECK (revisit_every_s > 0),
     is_adaptive             boolean          NOT NULL DEFAULT false,
     revisits_per_day        double precision CHECK (revisits_per_day > 0),
@@ -153,6 +161,7 @@ CREATE TABLE domains (
     content_policy          text             CHECK (content_policy IN ('signals', 'snapshot', 'archive')),
     images_policy           text             CHECK (images_policy IN ('none', 'found', 'download')),
     images_only             boolean          NOT NULL DEFAULT false,
+    guesses_scheme          boolean          NOT NULL DEFAULT false,
     stores_links            boolean          NOT NULL DEFAULT true,
     links_since             timestamptz,
     rendering               text             CHECK (rendering IN ('never', 'auto', 'always')),
@@ -165,6 +174,9 @@ CREATE TABLE domains (
     worker_label            text             NOT NULL DEFAULT '' CHECK (worker_label ~ '^([a-z0-9][a-z0-9._-]{0,62})?$'),
     allow_networks          text[],
     has_new_settings        boolean          NOT NULL DEFAULT false,
+    url_rules               jsonb,
+    strips_subdomains       boolean          NOT NULL DEFAULT false,
+    site_origin             text,
     CHECK ((claimed_by IS NULL) = (claim_expires_at IS NULL)),
     CHECK ((status IN ('blocked', 'unreachable')) = (block_reason_code IS NOT NULL)),
     CHECK ((maintenance_start IS NULL) = (maintenance_end IS NULL)),
@@ -172,28 +184,41 @@ CREATE TABLE domains (
     CHECK ((breaker_state = 'closed') = (breaker_opened_at IS NULL)),
     CHECK (lastmod_truths <= lastmod_claims)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
-CREATE INDEX domains_claimable ON domains (run_id, worker_label, round, priority_score DESC, id)
+CREATE INDEX domains_claimable ON domains (run_id, worker_label, urgency DESC, round, priority_score DESC, id)
     WHERE claimed_by IS NULL AND is_due AND status IN ('pending', 'active') AND is_active;
 CREATE INDEX domains_asleep ON domains (run_id, due_at)
     WHERE claimed_by IS NULL AND NOT is_due AND status IN ('pending', 'active') AND is_active AND due_at IS NOT NULL;
+CREATE INDEX domains_urgent ON domains (run_id, urgent_at) WHERE urgent_at IS NOT NULL;
 CREATE INDEX domains_resting ON domains (next_crawl_after)
     WHERE status IN ('exhausted', 'blocked', 'unreachable') AND next_crawl_after IS NOT NULL;
+CREATE INDEX domains_challenged ON domains (id) WHERE block_reason_code = 'challenge';
+CREATE INDEX domains_dated ON domains (ready_at) WHERE status = 'exhausted' AND ready_at IS NOT NULL;
 CREATE INDEX domains_windows ON domains (maintenance_start) WHERE maintenance_start IS NOT NULL;
 CREATE INDEX domains_held ON domains (run_id, worker_label, claimed_by) WHERE claimed_by IS NOT NULL;
 CREATE INDEX domains_claimed ON domains (claimed_by) WHERE claimed_by IS NOT NULL;
 CREATE INDEX domains_of_run ON domains (run_id);
 CREATE INDEX domains_parent ON domains (parent_domain);
 CREATE INDEX domains_owed_images ON domains (images_policy, id) WHERE images_owed_after IS NOT NULL;
+CREATE INDEX domains_url_rules ON domains (name) WHERE url_rules IS NOT NULL OR strips_subdomains;
 CREATE INDEX domains_parser ON domains (parser_name) WHERE parser_name <> 'auto';
-COMMENT ON TABLE domains IS 'Owner: domains (the claim, in frontier, stamps the lease). A site as an entity.';
+COMMENT ON TABLE domains IS 'Owner: domains (the claim, in frontier, stamps the lease). A site as an entity. Its crawl settings are in domain_settings; the columns here that hold one are copies for statements, kept by copy_crawl_settings().';
+COMMENT ON COLUMN domains.run_pages IS 'New pages taken from it in the current period of its page budget; with counts_revisits, revisits too.';
+COMMENT ON COLUMN domains.budget_until IS 'When the current period of its page budget ends; NULL: with the run.';
 COMMENT ON COLUMN domains.worker_label IS 'Only workers with this label claim it; empty: any worker.';
 COMMENT ON COLUMN domains.allow_networks IS 'Networks that are not public and may be dialled for this domain: given with --allow-network when it was crawled.';
 COMMENT ON COLUMN domains.has_new_settings IS 'Its settings were changed while a worker had it: the worker hands the lease back within a second, and the next claim takes them.';
+COMMENT ON COLUMN domains.url_rules IS 'Its URL rules, those of its crawl settings that are not the default; NULL: none.';
+COMMENT ON COLUMN domains.strips_subdomains IS 'Hosts below it that have no row of their own belong to it.';
+COMMENT ON COLUMN domains.site_origin IS 'Scheme and host, http or https, with or without www, under which the whole site is known; new links of the others are taken as this one. NULL: nothing is known.';
+COMMENT ON COLUMN domains.guesses_scheme IS 'It was named without a scheme: while nothing of it was fetched, http is tried where https fails. base_url says which works.';
 COMMENT ON COLUMN domains.ready_at IS 'The earliest moment something of its frontier may be claimed; NULL when nothing of it is in reach of its run.';
 COMMENT ON COLUMN domains.next_crawl_after IS 'A cooldown: nothing is claimed before. Exhausted: when it is refreshed. Blocked without one: only an operator lifts it.';
 COMMENT ON COLUMN domains.due_at IS 'ready_at, or later: when cooldown and maintenance window let it be claimed; NULL also when its run took all it may.';
 COMMENT ON COLUMN domains.is_due IS 'due_at had come when the row was last written; the claim wakes those whose time came since.';
-COMMENT ON COLUMN domains.round IS 'Claims take the lowest round first: a domain whose page budget is spent goes to the back.';
+COMMENT ON COLUMN domains.urgent_at IS 'When its first urgent task is due: the earliest scheduled_for of its pending, unlocked tasks with is_urgent; NULL: it has none.';
+COMMENT ON COLUMN domains.urgency IS 'Claims take the highest first: 2 if urgent_at had come when the row was last written, 1 with a positive boost, else 0. The claim wakes those whose time came since.';
+COMMENT ON COLUMN domains.priority_boost IS 'Points that an operator adds to its score; derived from the crawl settings.';
+COMMENT ON COLUMN domains.round IS 'Of the same urgency, claims take the lowest round first: a domain whose page budget is spent goes to the back.';
 COMMENT ON COLUMN domains.unreachable_cooldowns IS 'How many cooldowns in a row it had because nobody answered; each is longer than the one before. A page that came ends the row.';
 COMMENT ON COLUMN domains.blocked_returns IS 'How often it came back from a block and was not crawled to its end since.';
 COMMENT ON COLUMN domains.error_streak_code IS 'What the errors in a row were; another kind starts a new row.';
@@ -210,6 +235,7 @@ COMMENT ON COLUMN domains.parser_name IS 'Who reads its products: a parser of ex
 COMMENT ON COLUMN domains.proxy_country IS 'Of its pool only proxies of this country are used; NULL: all.';
 COMMENT ON COLUMN domains.verifies_tls IS 'False: whoever answers is believed, whatever its certificate says; each worker logs it.';
 COMMENT ON COLUMN domains.content_policy IS 'What is kept of a body: nothing, the newest, or everything; NULL: the setting.';
+COMMENT ON COLUMN domains.recent_error_rate IS 'Of about the last fifty visits, the part that failed: each visit weighs 2 % less than the one after it.';
 COMMENT ON COLUMN domains.pages_crawled IS 'Visits that brought a page, also repeated ones: with refreshes it passes pages_discovered.';
 COMMENT ON COLUMN domains.image_yield_rate IS 'Stored images per page. A refresh adds visits and no pages, so there are never more pages than are known.';
 COMMENT ON COLUMN domains.avg_images_per_page IS 'Images seen per page, stored or not; pages as in image_yield_rate.';
@@ -225,6 +251,36 @@ COMMENT ON COLUMN domains.max_pages_per_template IS 'So many pages of one URL te
 COMMENT ON COLUMN domains.images_owed_after IS 'Pages behind this one may show images that were found and never asked for; once they are wanted, they get their places in the frontier. NULL: none do.';
 COMMENT ON COLUMN domains.paces_per_proxy IS 'Each proxy of its pool keeps the delay; the domain as a whole the delay divided by the number of proxies.';
 
+CREATE TABLE profiles (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name       text        NOT NULL UNIQUE CHECK (name ~ '^[a-z0-9][a-z0-9._-]{0,62}$'),
+    settings   jsonb       NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(settings) = 'object'),
+    members    text[]      NOT NULL DEFAULT '{}',
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    updated_by text        NOT NULL DEFAULT 'system'
+);
+COMMENT ON TABLE profiles IS 'Owner: domains. Named crawl settings for many domains.';
+COMMENT ON COLUMN profiles.members IS 'Names of domains and patterns such as *.example.org; a domain that is added later joins too. A name wins over a pattern, a longer pattern over a shorter one.';
+
+CREATE TABLE domain_settings (
+    domain_id   bigint      PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
+    profile_id  bigint      REFERENCES profiles (id),
+    settings    jsonb       NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(settings) = 'object'),
+    -- kept by a trigger
+    effective   jsonb       NOT NULL DEFAULT '{}',
+    max_depth   smallint,
+    url_folders text[],
+    url_include text[],
+    url_exclude text[],
+    updated_at  timestamptz NOT NULL DEFAULT now(),
+    updated_by  text        NOT NULL DEFAULT 'system'
+);
+CREATE INDEX domain_settings_profile ON domain_settings (profile_id) WHERE profile_id IS NOT NULL;
+COMMENT ON TABLE domain_settings IS 'Owner: domains. The crawl settings that were chosen for a domain, and its profile. Workers read it and never write it. No row: defaults.';
+COMMENT ON COLUMN domain_settings.settings IS 'Name → value, only those chosen for this domain; secrets are encrypted.';
+COMMENT ON COLUMN domain_settings.effective IS 'The profile''s settings, and over them its own; what is in neither is a default of the instance.';
+COMMENT ON COLUMN domain_settings.url_folders IS 'LIKE patterns of the scope prefix; empty for the scope page: then only ordered pages are visited. NULL: no condition.';
+
 CREATE TABLE origins (
     domain_id          bigint      NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
     origin             text        NOT NULL,
@@ -239,15 +295,40 @@ CREATE TABLE origins (
 COMMENT ON COLUMN origins.sitemaps IS 'What the Sitemap lines of its robots.txt name, as they are written there.';
 COMMENT ON TABLE origins IS 'Owner: domains. robots.txt of each scheme, host and port of a domain (RFC 9309 is per origin).';
 
+CREATE TABLE robots_overrides (
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    domain_id  bigint      NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    ended_at   timestamptz,
+    ordered_by text        NOT NULL,
+    reason     text
+);
+CREATE UNIQUE INDEX robots_overrides_open ON robots_overrides (domain_id) WHERE ended_at IS NULL;
+CREATE INDEX robots_overrides_domain ON robots_overrides (domain_id, started_at);
+COMMENT ON TABLE robots_overrides IS 'Owner: domains. When an operator had robots.txt of a domain overridden, who and why; kept by a trigger, so that the politeness audit can tell orders from mistakes.';
+
 CREATE TABLE robots_requests (
     domain_id    bigint      NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
     origin       text        NOT NULL,
     requested_at timestamptz NOT NULL,
     pace_ms      integer     NOT NULL,
+    purpose      text        NOT NULL DEFAULT 'robots' CHECK (purpose IN ('robots', 'login')),
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY
 );
 CREATE INDEX robots_requests_history ON robots_requests (domain_id, requested_at);
-COMMENT ON TABLE robots_requests IS 'Owner: domains. Every request for a robots.txt, so that politeness can be proved from the history.';
+COMMENT ON TABLE robots_requests IS 'Owner: domains. Every request for a robots.txt and of a login, so that politeness can be proved from the history.';
+
+CREATE TABLE domain_sessions (
+    domain_id      bigint      PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
+    sealed         text,
+    login_failures integer     NOT NULL DEFAULT 0,
+    logged_in_at   timestamptz,
+    saved_at       timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX domain_sessions_failed ON domain_sessions (domain_id) WHERE login_failures > 0;
+COMMENT ON TABLE domain_sessions IS 'Owner: domains. Cookies and logins that outlive a lease, written by the lease holder.';
+COMMENT ON COLUMN domain_sessions.sealed IS 'Cookies, encrypted with the secret key of the instance; NULL: none.';
+COMMENT ON COLUMN domain_sessions.login_failures IS 'Logins in a row that failed; each cooldown is longer than the one before.';
 
 CREATE TABLE domain_history (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -300,6 +381,7 @@ CREATE TABLE proxies (
     provider              text,
     monthly_cost          numeric(10, 2)   CHECK (monthly_cost >= 0),
     max_requests_per_hour integer          DEFAULT 1000 CHECK (max_requests_per_hour > 0),
+    is_default            boolean          NOT NULL DEFAULT false,
     hour_began_at         timestamptz,
     hour_requests         integer          NOT NULL DEFAULT 0,
     -- health, over all domains; a moment in probe_at means: switched off by its failures, not by a person
@@ -323,8 +405,10 @@ CREATE TABLE proxies (
 CREATE INDEX proxies_country ON proxies (country_code) WHERE country_code IS NOT NULL;
 CREATE INDEX proxies_provider ON proxies (provider) WHERE provider IS NOT NULL;
 CREATE INDEX proxies_probe ON proxies (probe_at) WHERE probe_at IS NOT NULL;
+CREATE INDEX proxies_default ON proxies (id) WHERE is_default;
 COMMENT ON TABLE proxies IS 'Owner: proxies. Ways out that an operator named, with their health.';
 COMMENT ON COLUMN proxies.sealed_password IS 'Encrypted with the setting secret_key; nothing shows it in the clear.';
+COMMENT ON COLUMN proxies.is_default IS 'In the default pool, which serves every domain without a pool of its own.';
 COMMENT ON COLUMN proxies.is_forwarding IS 'Plain http is handed to it as a whole, without a tunnel: it resolves the name itself.';
 COMMENT ON COLUMN proxies.probe_at IS 'Switched off by its failures: from then on it may be tried again. NULL: works, or a person switched it off.';
 
@@ -332,6 +416,9 @@ CREATE TABLE domain_proxies (
     domain_id            bigint           NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
     proxy_id             bigint           NOT NULL REFERENCES proxies (id) ON DELETE CASCADE,
     priority             smallint         NOT NULL DEFAULT 5 CHECK (priority BETWEEN 1 AND 10),
+    is_assigned          boolean          NOT NULL DEFAULT true,
+    hour_began_at        timestamptz,
+    hour_requests        integer          NOT NULL DEFAULT 0,
     is_active            boolean          NOT NULL DEFAULT true,
     consecutive_failures integer          NOT NULL DEFAULT 0,
     failures             bigint           NOT NULL DEFAULT 0,
@@ -350,8 +437,37 @@ CREATE TABLE domain_proxies (
 ) WITH (fillfactor = 50);
 CREATE INDEX domain_proxies_proxy ON domain_proxies (proxy_id);
 CREATE INDEX domain_proxies_probe ON domain_proxies (probe_at) WHERE probe_at IS NOT NULL;
-COMMENT ON TABLE domain_proxies IS 'Owner: proxies. Which proxies a domain is asked through, each with its health there. A domain without any is asked directly.';
+CREATE INDEX domain_proxies_unassigned ON domain_proxies (last_used_at) WHERE NOT is_assigned;
+COMMENT ON TABLE domain_proxies IS 'Owner: proxies. Which proxies a domain is requested through, each with its health there. A domain without any assigned uses the default pool.';
+COMMENT ON COLUMN domain_proxies.is_assigned IS 'False: not in the pool of the domain; a proxy of the default pool that was used for it. The row is deleted when it was not used for a week.';
+COMMENT ON COLUMN domain_proxies.hour_requests IS 'Requests of the proxy to the domain since hour_began_at, for the crawl setting proxy_max_per_hour.';
 COMMENT ON COLUMN domain_proxies.priority IS '1 is the first of those that were unused for equally long.';
+
+CREATE TABLE emptied_pools (
+    domain_id  bigint      PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
+    emptied_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE emptied_pools IS 'Owner: proxies. Domains whose pool lost its last proxy: an alert says so when they are requested directly.';
+
+CREATE VIEW domain_pools AS
+SELECT d.id AS domain_id, COALESCE(s.effective->>'proxy', 'auto') AS proxy_mode, own.proxies > 0 AS has_own,
+       CASE WHEN own.proxies > 0 THEN own.proxies ELSE shared.proxies END AS proxies,
+       CASE WHEN own.proxies > 0 THEN own.proxies_on ELSE shared.proxies_on END AS proxies_on,
+       CASE WHEN own.proxies > 0 THEN own.back_at ELSE shared.back_at END AS back_at
+FROM domains d
+LEFT JOIN domain_settings s ON s.domain_id = d.id
+CROSS JOIN LATERAL (
+    SELECT count(*)::int AS proxies,
+           count(*) FILTER (WHERE dp.is_active AND p.is_active AND COALESCE(p.country_code = d.proxy_country, d.proxy_country IS NULL))::int AS proxies_on,
+           min(GREATEST(dp.probe_at, p.probe_at)) AS back_at
+    FROM domain_proxies dp JOIN proxies p ON p.id = dp.proxy_id WHERE dp.domain_id = d.id AND dp.is_assigned) own
+CROSS JOIN LATERAL (
+    SELECT count(*)::int AS proxies,
+           count(*) FILTER (WHERE p.is_active AND COALESCE(dp.is_active, true)
+                              AND COALESCE(p.country_code = d.proxy_country, d.proxy_country IS NULL))::int AS proxies_on,
+           min(GREATEST(dp.probe_at, p.probe_at)) AS back_at
+    FROM proxies p LEFT JOIN domain_proxies dp ON dp.proxy_id = p.id AND dp.domain_id = d.id WHERE p.is_default) shared;
+COMMENT ON VIEW domain_pools IS 'Owner: proxies. How each domain is requested: its own pool, else the default pool, by its setting proxy.';
 
 -- Pages, tasks, links ------------------------------------------------------------------------------------------------
 
@@ -394,17 +510,23 @@ CREATE TABLE pages (
     trap_id       bigint,
     is_image      boolean          NOT NULL DEFAULT false,
     lastmod_at    timestamptz,
+    duplicate_of  bigint,
+    is_sitemap    boolean          NOT NULL DEFAULT false,
     CONSTRAINT pages_domain_id_url_hash_key UNIQUE (domain_id, url_hash) INCLUDE (id, depth, is_image) -- so that links are looked up in the index alone
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.2);
 CREATE INDEX pages_frontier ON pages (domain_id, priority, id, depth) WHERE status = 'discovered';
+CREATE INDEX pages_canonical ON pages (domain_id, hashtextextended(canonical_url, 0)) WHERE canonical_url IS NOT NULL;
+CREATE INDEX pages_duplicates ON pages (domain_id, duplicate_of) WHERE duplicate_of IS NOT NULL;
 COMMENT ON COLUMN pages.is_image IS 'It is fetched to be stored as an image, not to be read; counters of pages leave it out, the frontier does not.';
+COMMENT ON COLUMN pages.is_sitemap IS 'It is fetched for the URLs that it lists, a sitemap or a feed: counters, budgets and lists of pages leave it out, the frontier does not. It never changes once the page has a task.';
 COMMENT ON COLUMN pages.lastmod_at IS 'When it changed, as its sitemap says; later than fetched_at: a claim that its next visit will test.';
 COMMENT ON COLUMN pages.simhash IS 'Of the last good reading; nearly the same for nearly the same text. NULL: too little text.';
 COMMENT ON COLUMN pages.trap_id IS 'The trap it is left out by: then it is blocked, and was never visited. No foreign key: forager check looks.';
 COMMENT ON COLUMN pages.revisit_every_s IS 'This page is visited again that often; NULL: as its domain is.';
 COMMENT ON COLUMN pages.crashes IS 'How often a worker died while it read this page; after the first time it is read in a process of its own.';
 COMMENT ON COLUMN pages.flags IS 'Oddities of the last good reading, such as truncated, charset_lie, nul, flattened, rendered, render_failed; NULL: none.';
-COMMENT ON COLUMN pages.canonical_url IS 'The address the page wants to be known by, where that is not its own. It is kept, and changes no page.';
+COMMENT ON COLUMN pages.canonical_url IS 'The address the page wants to be known by, where that is not its own.';
+COMMENT ON COLUMN pages.duplicate_of IS 'The page of the same domain that has the same content: its canonical URL, or its twin under another scheme or www. It is not revisited on its own. No foreign key: forager check looks.';
 COMMENT ON COLUMN pages.published_at IS 'As the page says; so are author and modified_at. Of a feed or sitemap modified_at is its newest entry.';
 COMMENT ON COLUMN pages.watched_s IS 'The seconds between visits that could be compared, summed up.';
 COMMENT ON TABLE pages IS 'Owner: frontier. One canonical URL we know, unique by 16 bytes of the SHA-256 of its normalised form.';
@@ -447,6 +569,8 @@ CREATE TABLE crawl_tasks (
     is_waiting       boolean     NOT NULL DEFAULT false,
     webhook_url      text        CHECK (length(webhook_url) BETWEEN 1 AND 2000),
     is_image         boolean     NOT NULL,
+    amended_at       timestamptz,
+    is_urgent        boolean     NOT NULL DEFAULT false,
     CHECK ((outcome IS NULL) = (completed_at IS NULL)),
     CHECK ((locked_at IS NULL) = (locked_by IS NULL)),
     CHECK ((outcome IS NULL) = (status NOT IN ('completed', 'failed', 'cancelled'))),
@@ -455,9 +579,12 @@ CREATE TABLE crawl_tasks (
 CREATE UNIQUE INDEX crawl_tasks_open ON crawl_tasks (domain_id, page_id) WHERE outcome IS NULL;
 CREATE INDEX crawl_tasks_ready ON crawl_tasks (domain_id, priority, scheduled_for)
     WHERE outcome IS NULL AND locked_at IS NULL;
+CREATE INDEX crawl_tasks_urgent ON crawl_tasks (domain_id, scheduled_for)
+    WHERE is_urgent AND outcome IS NULL AND locked_at IS NULL;
 CREATE INDEX crawl_tasks_history ON crawl_tasks (page_id, id DESC);
-CREATE INDEX crawl_tasks_completed ON crawl_tasks USING brin (completed_at);
+CREATE INDEX crawl_tasks_completed ON crawl_tasks (completed_at) WHERE completed_at IS NOT NULL;
 CREATE INDEX crawl_tasks_bodies ON crawl_tasks (page_id, id DESC) WHERE body_ref IS NOT NULL;
+COMMENT ON COLUMN crawl_tasks.is_urgent IS 'A person ordered it with priority 1 or 2: while it is due, its domain is claimed before others.';
 COMMENT ON COLUMN crawl_tasks.is_changed IS 'Whether the content differs from the visit before; NULL where there was none to compare with.';
 COMMENT ON COLUMN crawl_tasks.pace_ms IS 'The distance between requests that was in force when it was made; 0: an unpaced host. NULL: no request.';
 COMMENT ON COLUMN crawl_tasks.earlier_requests IS 'Quick tries of the same task before requested_at.';
@@ -476,6 +603,17 @@ CREATE INDEX page_link_lists_to ON page_link_lists USING gin (to_page_ids);
 COMMENT ON TABLE page_link_lists IS 'Owner: frontier. Who links to whom: one row for all links of a page, in its order. No foreign keys; forager check looks instead.';
 COMMENT ON COLUMN page_link_lists.rels IS 'The kind of each link, with commas between; NULL: all are a.';
 COMMENT ON COLUMN page_link_lists.anchors IS 'The words of each link, with U+001F between, which no anchor contains.';
+
+CREATE TABLE external_link_lists (
+    from_page_id bigint PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+    urls         text   NOT NULL,
+    rels         text,
+    anchors      text   NOT NULL
+);
+COMMENT ON TABLE external_link_lists IS 'Owner: frontier. Links out of scope, of domains that store them: one row for each page, in its order. They are never visited.';
+COMMENT ON COLUMN external_link_lists.urls IS 'Normalised URLs, with line breaks between.';
+COMMENT ON COLUMN external_link_lists.rels IS 'The kind of each link, with commas between; NULL: all are a.';
+COMMENT ON COLUMN external_link_lists.anchors IS 'The words of each link, with U+001F between, which no anchor contains.';
 
 CREATE VIEW page_links AS
 SELECT l.domain_id, l.from_page_id, e.to_page_id, (e.position - 1)::integer AS position, COALESCE(e.rel, 'a') AS rel,
@@ -505,6 +643,28 @@ COMMENT ON COLUMN page_details.rating IS 'Of what the page is about, whatever sc
 COMMENT ON COLUMN page_details.published_on IS 'The calendar day the page itself shows, in its own time zone; so is modified_on.';
 COMMENT ON COLUMN page_details.structured_data IS 'All JSON-LD, microdata, RDFa and OpenGraph items as a JSON array, compressed by zlib before it comes here: pglz takes four times as long.';
 COMMENT ON COLUMN page_details.content_hash IS '16 bytes of the SHA-256 of the other columns: the row is written only when it changes, and forager check --deep compares.';
+
+CREATE TABLE sitemaps (
+    page_id   bigint      PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
+    site_id   bigint      NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    found_by  text        NOT NULL CHECK (found_by IN ('robots', 'guess', 'index', 'page', 'redirect')),
+    named_by  bigint,
+    found_at  timestamptz NOT NULL DEFAULT now(),
+    format    text        CHECK (format IN ('sitemap', 'index', 'text', 'rss', 'atom', 'json')),
+    urls      integer     NOT NULL DEFAULT 0,
+    new_urls  bigint      NOT NULL DEFAULT 0,
+    read_at   timestamptz,
+    problem   text
+);
+CREATE INDEX sitemaps_of_site ON sitemaps (site_id);
+COMMENT ON TABLE sitemaps IS 'Owner: frontier. Sitemaps and feeds: who named them, and what the last reading of each found. Their visits are those of their pages.';
+COMMENT ON COLUMN sitemaps.site_id IS 'The domain that it is for: its own, or the one whose robots.txt or index names it on another host.';
+COMMENT ON COLUMN sitemaps.found_by IS 'Who named it: a robots.txt, nobody (its usual place was tried), an index, a page that announces a feed, or a redirect.';
+COMMENT ON COLUMN sitemaps.named_by IS 'The page that names it, an index or one that announces a feed. No foreign key: it may be deleted.';
+COMMENT ON COLUMN sitemaps.format IS 'Of the last reading that was one; NULL: none yet.';
+COMMENT ON COLUMN sitemaps.urls IS 'URLs that the last reading listed, in scope or not.';
+COMMENT ON COLUMN sitemaps.new_urls IS 'Pages that were not known before it listed them, over all readings; counted in the transaction that adds them.';
+COMMENT ON COLUMN sitemaps.problem IS 'Why the last reading is not complete, or is no sitemap; NULL: nothing is wrong.';
 
 CREATE TABLE errors (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -1200,7 +1360,8 @@ CREATE TABLE archived_rows (
     tasks     bigint       NOT NULL,
     errors    bigint       NOT NULL,
     refused   bigint       NOT NULL,
-    UNIQUE NULLS NOT DISTINCT (domain_id, run_id, outcome, is_image)
+    is_sitemap boolean     NOT NULL DEFAULT false,
+    UNIQUE NULLS NOT DISTINCT (domain_id, run_id, outcome, is_image, is_sitemap)
 );
 CREATE INDEX departures_run ON archived_rows (run_id);
 COMMENT ON TABLE archived_rows IS 'Owner: frontier. Closed tasks that left the history, counted in the transaction that took them: what counters are recounted from, together with those that are there.';
@@ -1239,6 +1400,14 @@ CREATE TABLE restored_pages (
 COMMENT ON TABLE restored_pages IS 'Owner: frontier. Signals of pages read back from cold files, to look at; the pages themselves never left.';
 COMMENT ON COLUMN restored_pages.fields IS 'Everything the file says of the page, as text.';
 
+CREATE TABLE denied_domains (
+    name      text        PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 260),
+    reason    text        NOT NULL CHECK (length(reason) > 0),
+    denied_by text        NOT NULL,
+    denied_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE denied_domains IS 'Owner: domains. Names that no link, list or order adds as a domain; they outlive a purge.';
+
 CREATE TABLE purges (
     id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     purged_at timestamptz NOT NULL DEFAULT now(),
@@ -1265,39 +1434,89 @@ COMMENT ON TABLE storage_days IS 'Owner: stats. How large tables were on a day (
 
 -- Decisions of the database ------------------------------------------------------------------------------------------
 
-CREATE FUNCTION window_end(at timestamptz, starts time, ends time) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT AS $$
+CREATE FUNCTION window_end(at timestamptz, starts time, ends time, zone text) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT AS $$
     SELECT CASE WHEN CASE WHEN starts < ends THEN t >= starts AND t < ends ELSE t >= starts OR t < ends END
-                THEN (day + ends + CASE WHEN ends <= t THEN interval '1 day' ELSE interval '0' END) AT TIME ZONE 'UTC' END
-    FROM (SELECT (at AT TIME ZONE 'UTC')::time AS t, (at AT TIME ZONE 'UTC')::date AS day) clock
+                THEN (day + ends + CASE WHEN ends <= t THEN interval '1 day' ELSE interval '0' END) AT TIME ZONE zone END
+    FROM (SELECT (at AT TIME ZONE zone)::time AS t, (at AT TIME ZONE zone)::date AS day) clock
 $$;
-COMMENT ON FUNCTION window_end IS 'When the daily maintenance window (UTC) we are in ends; NULL outside of it.';
+COMMENT ON FUNCTION window_end IS 'When the daily maintenance window we are in ends; NULL outside of it.';
+
+CREATE FUNCTION period_end(at timestamptz, period text, zone text) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT AS $$
+    SELECT CASE period WHEN 'day' THEN (date_trunc('day', at AT TIME ZONE zone) + interval '1 day') AT TIME ZONE zone
+                       WHEN 'week' THEN (date_trunc('week', at AT TIME ZONE zone) + interval '1 week') AT TIME ZONE zone END
+$$;
+COMMENT ON FUNCTION period_end IS 'When the period of a page budget ends that this moment is in; NULL for the period run.';
+
+CREATE FUNCTION pages_left(d domains, page_limit integer, at timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+    SELECT LEAST(page_limit, d.max_pages_per_run) - CASE WHEN d.budget_until <= at THEN 0 ELSE d.run_pages END
+$$;
+COMMENT ON FUNCTION pages_left IS 'What is left of a domain''s page budget in its current period; NULL: no budget. page_limit is that of its run.';
+
+CREATE FUNCTION has_budget(d domains, page_limit integer, at timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT COALESCE(pages_left(d, page_limit, at) > 0, true)
+        OR NOT d.counts_revisits AND EXISTS (SELECT FROM crawl_tasks t WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL
+                                                                         AND t.status = 'pending' AND t.scheduled_for <= at)
+$$;
+COMMENT ON FUNCTION has_budget IS 'Whether the page budget of a domain lets it be claimed at this time: something is left of it, or a visit is due that may be one it does not count.';
 
 CREATE FUNCTION claim_conditions(d domains, page_limit integer)
 RETURNS TABLE (gate text, is_open boolean, opens_at timestamptz) LANGUAGE sql STABLE AS $$
     VALUES ('state', d.status IN ('pending', 'active'), CASE WHEN d.status NOT IN ('pending', 'active') THEN d.next_crawl_after END),
            ('cooldown', COALESCE(d.next_crawl_after <= now(), true), d.next_crawl_after),
            ('switch', d.is_active, NULL),
-           ('window', window_end(now(), d.maintenance_start, d.maintenance_end) IS NULL,
-                      window_end(now(), d.maintenance_start, d.maintenance_end)),
-           ('budget', COALESCE(d.run_pages < LEAST(page_limit, d.max_pages_per_run), true), NULL),
+           ('window', window_end(now(), d.maintenance_start, d.maintenance_end, d.time_zone) IS NULL,
+                      window_end(now(), d.maintenance_start, d.maintenance_end, d.time_zone)),
+           ('budget', has_budget(d, page_limit, now()), d.budget_until),
            ('lease', d.claimed_by IS NULL, d.claim_expires_at),
            ('frontier', COALESCE(d.ready_at <= now(), false), d.ready_at)
 $$;
-COMMENT ON FUNCTION claim_conditions IS 'Whether a domain may be claimed now, gate by gate. The claim asks it, and so does forager why.';
+COMMENT ON FUNCTION claim_conditions IS 'Whether a domain may be claimed now, condition by condition. The claim uses it, and so does forager why. A page budget that is spent holds back new pages; revisits are charged to it only if its settings say so.';
+
+CREATE FUNCTION like_patterns(globs jsonb) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT AS $$
+    SELECT array_agg(replace(replace(replace(replace(replace(g, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%'), '?', '_'))
+    FROM jsonb_array_elements_text(CASE jsonb_typeof(globs) WHEN 'array' THEN globs ELSE '[]' END) AS g
+$$;
+COMMENT ON FUNCTION like_patterns IS 'Globs as LIKE patterns; NULL: none.';
+
+CREATE FUNCTION like_prefixes(prefixes jsonb) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT AS $$
+    SELECT array_agg(replace(replace(replace(p, '\', '\\'), '%', '\%'), '_', '\_') || '%')
+    FROM jsonb_array_elements_text(CASE jsonb_typeof(prefixes) WHEN 'array' THEN prefixes ELSE '[]' END) AS p
+$$;
+COMMENT ON FUNCTION like_prefixes IS 'Prefixes of URLs as LIKE patterns; NULL: none.';
+
+CREATE FUNCTION in_scope(p pages, s domain_settings, max_depth integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT p.depth <= CASE max_depth WHEN 0 THEN 0 ELSE COALESCE(s.max_depth, max_depth) END
+       AND (p.is_image OR p.is_sitemap OR p.is_seed
+            OR (s.url_folders IS NULL OR p.url LIKE ANY (s.url_folders)) AND (s.url_include IS NULL OR p.url LIKE ANY (s.url_include)))
+       AND (s.url_exclude IS NULL OR p.url NOT LIKE ALL (s.url_exclude))
+$$;
+COMMENT ON FUNCTION in_scope IS 'Whether the crawl settings of its domain let a page be visited. Images that pages show, sitemaps and feeds need not be in scope. max_depth is the limit of its run, which a limit of the domain replaces; 0: only seeds.';
+
+CREATE FUNCTION is_charged(t crawl_tasks, p pages, counts_revisits boolean) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT NOT p.is_image AND NOT p.is_sitemap AND (counts_revisits OR (p.status = 'queued' AND t.retry_count = 0))
+$$;
+COMMENT ON FUNCTION is_charged IS 'Whether a visit counts against the page budget of its domain: first visits do, retries, images and sitemaps do not, revisits where the settings say so.';
+
+CREATE FUNCTION kept_places(visits bigint, want integer) RETURNS integer LANGUAGE sql IMMUTABLE AS $$
+    SELECT ((visits + GREATEST(want, 0)) / 4 - visits / 4)::integer
+$$;
+COMMENT ON FUNCTION kept_places IS 'Of the next places in a domain''s queue, those kept for revisits, and as many for first visits, whatever the priorities of the others: one in four, counted on by the visits so far, so that it holds for single places too.';
 
 CREATE FUNCTION score_terms(d domains, at timestamptz)
-RETURNS TABLE (seed_rank double precision, image_yield double precision, pages_left double precision,
-               errors double precision, staleness double precision) LANGUAGE sql IMMUTABLE AS $$
+RETURNS TABLE (seed_rank double precision, boost double precision, new_pages double precision, staleness double precision,
+               image_yield double precision, recent_errors double precision) LANGUAGE sql IMMUTABLE AS $$
     SELECT COALESCE(GREATEST(0, 1000 * (1 - log(d.seed_rank::float8) / 7)), 0),
-           d.image_yield_rate * 1000,
+           COALESCE(d.priority_boost, 0),
            LEAST(d.frontier_size, 500) * 2.0::float8,
-           -d.error_rate * 500,
-           LEAST(90, GREATEST(0, EXTRACT(EPOCH FROM at - COALESCE(d.last_crawled_at, d.first_seen_at)) / 86400))::float8 * 5
+           LEAST(90, days.idle) * 5,
+           CASE WHEN d.images_policy IN ('none', 'found') THEN 0 ELSE LEAST(d.image_yield_rate, 5) * 100 END,
+           -300 * COALESCE(d.recent_error_rate, 0) * power(0.5, LEAST(days.idle, 365) / 7)
+    FROM (SELECT GREATEST(0, EXTRACT(EPOCH FROM at - COALESCE(d.last_crawled_at, d.first_seen_at)) / 86400)::float8 AS idle) days
 $$;
-COMMENT ON FUNCTION score_terms IS 'The terms of a domain''s priority; their sum is the score, higher is sooner.';
+COMMENT ON FUNCTION score_terms IS 'The terms of a domain''s priority; their sum is the score, higher is sooner. domains/score.py explains each to people.';
 
 CREATE FUNCTION domain_score(d domains, at timestamptz) RETURNS double precision LANGUAGE sql IMMUTABLE AS $$
-    SELECT s.seed_rank + s.image_yield + s.pages_left + s.errors + s.staleness FROM score_terms(d, at) s
+    SELECT s.seed_rank + s.boost + s.new_pages + s.staleness + s.image_yield + s.recent_errors FROM score_terms(d, at) s
 $$;
 
 CREATE FUNCTION next_time(since timestamptz, at time, weekday integer) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS $$
@@ -1373,6 +1592,9 @@ CREATE FUNCTION keep_domain() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'UPDATE' THEN
         NEW.updated_at := now();
+        IF NEW.priority_boost <> OLD.priority_boost THEN
+            NEW.priority_score := NEW.priority_score + NEW.priority_boost - OLD.priority_boost;
+        END IF;
         IF NEW.status IN ('pending', 'active') AND OLD.status IN ('exhausted', 'blocked', 'unreachable') THEN
             NEW.block_reason := NULL;
             NEW.block_reason_code := NULL;
@@ -1384,16 +1606,152 @@ BEGIN
         END IF;
     END IF;
     NEW.due_at := CASE WHEN NEW.ready_at IS NOT NULL THEN GREATEST(NEW.ready_at, NEW.next_crawl_after) END;
-    IF NEW.run_pages > 0 AND NEW.run_pages >= LEAST(NEW.max_pages_per_run, (SELECT max_pages_per_domain FROM runs WHERE id = NEW.run_id)) THEN
-        NEW.due_at := NULL;
+    IF NEW.counts_revisits AND NEW.run_pages > 0 AND pages_left(NEW, (SELECT max_pages_per_domain FROM runs WHERE id = NEW.run_id), now()) <= 0 THEN
+        NEW.due_at := CASE WHEN NEW.due_at IS NOT NULL AND NEW.budget_until IS NOT NULL THEN GREATEST(NEW.due_at, NEW.budget_until) END;
     END IF;
     IF NEW.maintenance_start IS NOT NULL AND NEW.due_at IS NOT NULL THEN
-        NEW.due_at := COALESCE(window_end(GREATEST(NEW.due_at, now()), NEW.maintenance_start, NEW.maintenance_end), NEW.due_at);
+        NEW.due_at := COALESCE(window_end(GREATEST(NEW.due_at, now()), NEW.maintenance_start, NEW.maintenance_end, NEW.time_zone), NEW.due_at);
     END IF;
     NEW.is_due := COALESCE(NEW.due_at <= now(), false);
+    NEW.urgency := CASE WHEN NEW.urgent_at <= now() THEN 2 WHEN NEW.priority_boost > 0 THEN 1 ELSE 0 END;
     RETURN NEW;
 END $$;
 CREATE TRIGGER domains_keep BEFORE INSERT OR UPDATE ON domains FOR EACH ROW EXECUTE FUNCTION keep_domain();
+
+CREATE FUNCTION recount_urgency(ids bigint[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM domains WHERE id = ANY (ids) ORDER BY id FOR NO KEY UPDATE;
+    UPDATE domains d SET urgent_at = n.at
+    FROM (SELECT i.id, (SELECT min(t.scheduled_for) FROM crawl_tasks t
+                        WHERE t.domain_id = i.id AND t.is_urgent AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending') AS at
+          FROM unnest(ids) AS i (id)) n
+    WHERE d.id = n.id AND d.urgent_at IS DISTINCT FROM n.at;
+END $$;
+COMMENT ON FUNCTION recount_urgency IS 'Sets urgent_at of domains from their tasks. Locks them first, so that the count sees what another transaction that held them committed.';
+
+CREATE FUNCTION keep_urgency() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM recount_urgency(CASE TG_OP WHEN 'INSERT' THEN ARRAY[NEW.domain_id] WHEN 'DELETE' THEN ARRAY[OLD.domain_id]
+                                       ELSE ARRAY[OLD.domain_id, NEW.domain_id] END);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER crawl_tasks_urgent_new AFTER INSERT ON crawl_tasks FOR EACH ROW WHEN (NEW.is_urgent) EXECUTE FUNCTION keep_urgency();
+CREATE TRIGGER crawl_tasks_urgent_change AFTER UPDATE ON crawl_tasks FOR EACH ROW
+    WHEN ((OLD.is_urgent OR NEW.is_urgent) AND OLD.outcome IS NULL) EXECUTE FUNCTION keep_urgency();
+CREATE TRIGGER crawl_tasks_urgent_gone AFTER DELETE ON crawl_tasks FOR EACH ROW
+    WHEN (OLD.is_urgent AND OLD.outcome IS NULL) EXECUTE FUNCTION keep_urgency();
+
+CREATE FUNCTION combine_crawl_settings() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.effective := COALESCE((SELECT p.settings FROM profiles p WHERE p.id = NEW.profile_id), '{}') || NEW.settings;
+    NEW.max_depth := (NEW.effective->>'max_depth')::smallint;
+    NEW.url_folders := CASE NEW.effective->>'scope' WHEN 'page' THEN '{}' WHEN 'prefix' THEN COALESCE(like_prefixes(NEW.effective->'prefixes'), '{}') END;
+    NEW.url_include := like_patterns(NEW.effective->'include');
+    NEW.url_exclude := like_patterns(NEW.effective->'exclude');
+    RETURN NEW;
+END $$;
+COMMENT ON FUNCTION combine_crawl_settings IS 'The same layers as resolve() of config/crawl_settings.py, without the defaults of the instance.';
+CREATE TRIGGER domain_settings_combine BEFORE INSERT OR UPDATE ON domain_settings FOR EACH ROW EXECUTE FUNCTION combine_crawl_settings();
+
+CREATE FUNCTION copy_crawl_settings() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    e CONSTANT jsonb := CASE TG_OP WHEN 'DELETE' THEN '{}' ELSE NEW.effective END;
+    of_domain CONSTANT bigint := CASE TG_OP WHEN 'DELETE' THEN OLD.domain_id ELSE NEW.domain_id END;
+BEGIN
+    UPDATE domains d
+    SET crawl_delay_s = (e->>'delay')::float8,
+        max_concurrent_requests = (e->>'concurrency')::integer,
+        max_pages_per_run = (e->>'max_pages')::integer,
+        budget_period = COALESCE(e->>'max_pages_per', 'run'),
+        budget_until = CASE WHEN COALESCE(e->>'max_pages_per', 'run') = d.budget_period AND COALESCE(e->>'timezone', 'UTC') = d.time_zone THEN d.budget_until
+                            ELSE period_end(now(), COALESCE(e->>'max_pages_per', 'run'), COALESCE(e->>'timezone', 'UTC')) END,
+        counts_revisits = COALESCE((e->>'count_revisits')::boolean, false),
+        max_pages_per_template = (e->>'max_pages_per_template')::integer,
+        revisit_every_s = (e->>'revisit_every')::float8,
+        is_adaptive = COALESCE((e->>'adaptive')::boolean, false),
+        revisits_per_day = (e->>'revisits_per_day')::float8,
+        revisit_price = CASE WHEN (e->>'adaptive')::boolean AND (e->>'revisits_per_day')::float8 IS NOT DISTINCT FROM d.revisits_per_day THEN d.revisit_price END,
+        refresh_every_s = CASE WHEN e->'refresh_every' = 'null' THEN 3155760000 ELSE (e->>'refresh_every')::float8 END,
+        maintenance_start = split_part(e->>'window', '-', 1)::time,
+        maintenance_end = split_part(e->>'window', '-', 2)::time,
+        time_zone = COALESCE(e->>'timezone', 'UTC'),
+        content_policy = e->>'content',
+        images_policy = e->>'images',
+        rendering = e->>'rendering',
+        stores_links = COALESCE((e->>'store_links')::boolean, true),
+        links_since = CASE WHEN COALESCE((e->>'store_links')::boolean, true) AND NOT d.stores_links THEN clock_timestamp() ELSE d.links_since END,
+        history_retention_s = (e->>'history_retention')::float8,
+        image_retention_s = (e->>'image_retention')::float8,
+        parser_name = COALESCE(e->>'parser', 'auto'),
+        proxy_country = e->>'proxy_country',
+        paces_per_proxy = COALESCE((e->>'delay_per_proxy')::boolean, false),
+        verifies_tls = COALESCE((e->>'verify_tls')::boolean, true),
+        allow_networks = CASE WHEN e ? 'allow_networks' THEN ARRAY(SELECT jsonb_array_elements_text(e->'allow_networks')) END,
+        worker_label = COALESCE(e->>'worker_label', ''),
+        url_rules = (SELECT jsonb_object_agg(r.key, r.value) FROM jsonb_each(e) r
+                     WHERE r.key IN ('trailing_slash', 'strip_params', 'keep_params', 'strip_session_ids')),
+        strips_subdomains = COALESCE((e->>'strip_subdomains')::boolean, false),
+        priority_boost = COALESCE((e->>'priority_boost')::float8, 0),
+        has_new_settings = d.claimed_by IS NOT NULL
+    WHERE d.id = of_domain;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION copy_crawl_settings IS 'Copies the settings that statements need into domains, and asks the lease holder to release the domain, so that the next claim gets the new ones.';
+CREATE TRIGGER domain_settings_copy AFTER INSERT OR DELETE ON domain_settings FOR EACH ROW EXECUTE FUNCTION copy_crawl_settings();
+CREATE TRIGGER domain_settings_copy_changed AFTER UPDATE ON domain_settings FOR EACH ROW
+    WHEN (OLD.effective IS DISTINCT FROM NEW.effective OR NEW.updated_by = 'repair') EXECUTE FUNCTION copy_crawl_settings();
+
+CREATE FUNCTION has_stale_copies(d domains, e jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+    SELECT (d.crawl_delay_s, d.max_concurrent_requests, d.max_pages_per_run, d.revisit_every_s, d.content_policy, d.images_policy)
+           IS DISTINCT FROM ((e->>'delay')::float8, (e->>'concurrency')::integer, (e->>'max_pages')::integer, (e->>'revisit_every')::float8,
+                             e->>'content', e->>'images')
+        OR (d.budget_period, d.counts_revisits, d.is_adaptive, d.time_zone, d.stores_links, d.worker_label, d.parser_name, d.strips_subdomains, d.priority_boost)
+           IS DISTINCT FROM (COALESCE(e->>'max_pages_per', 'run'), COALESCE((e->>'count_revisits')::boolean, false),
+                             COALESCE((e->>'adaptive')::boolean, false), COALESCE(e->>'timezone', 'UTC'), COALESCE((e->>'store_links')::boolean, true),
+                             COALESCE(e->>'worker_label', ''), COALESCE(e->>'parser', 'auto'), COALESCE((e->>'strip_subdomains')::boolean, false),
+                             COALESCE((e->>'priority_boost')::float8, 0))
+$$;
+COMMENT ON FUNCTION has_stale_copies IS 'Whether columns of a domain differ from the crawl settings that they are copies of.';
+
+CREATE FUNCTION note_robots_override() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF (NEW.effective ->> 'obey_robots')::boolean IS FALSE THEN
+        INSERT INTO robots_overrides (domain_id, ordered_by) VALUES (NEW.domain_id, NEW.updated_by)
+        ON CONFLICT (domain_id) WHERE ended_at IS NULL DO NOTHING;
+    ELSE
+        UPDATE robots_overrides SET ended_at = now() WHERE domain_id = NEW.domain_id AND ended_at IS NULL;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER domain_settings_robots AFTER INSERT OR UPDATE ON domain_settings FOR EACH ROW EXECUTE FUNCTION note_robots_override();
+
+CREATE FUNCTION apply_profile() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM domains d WHERE d.id IN (SELECT s.domain_id FROM domain_settings s WHERE s.profile_id = NEW.id) ORDER BY d.id FOR NO KEY UPDATE;
+    UPDATE domain_settings SET profile_id = NEW.id WHERE profile_id = NEW.id;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION apply_profile IS 'New settings of a profile hold for its domains at once; their rows are locked in id order, as workers lock them.';
+CREATE TRIGGER profiles_apply AFTER UPDATE ON profiles FOR EACH ROW WHEN (OLD.settings <> NEW.settings) EXECUTE FUNCTION apply_profile();
+
+CREATE FUNCTION profile_for(domain_name text) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT p.id FROM profiles p CROSS JOIN LATERAL unnest(p.members) AS m (member)
+    WHERE m.member = domain_name
+       OR (m.member LIKE '%*%' AND domain_name LIKE replace(replace(replace(replace(m.member, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%'))
+    ORDER BY m.member = domain_name DESC, length(m.member) DESC, p.id LIMIT 1
+$$;
+COMMENT ON FUNCTION profile_for IS 'The profile that a domain of this name belongs to; NULL: none.';
+
+CREATE FUNCTION join_profiles() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT FROM profiles WHERE members <> '{}') THEN
+        INSERT INTO domain_settings (domain_id, profile_id)
+        SELECT n.id, m.profile_id FROM added n CROSS JOIN LATERAL (SELECT profile_for(n.name) AS profile_id) m WHERE m.profile_id IS NOT NULL ORDER BY n.id;
+    END IF;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION join_profiles IS 'New domains join the profile that names them before their first request.';
+CREATE TRIGGER domains_join AFTER INSERT ON domains REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION join_profiles();
 
 CREATE FUNCTION record_domain_transition() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -1466,6 +1824,14 @@ BEGIN
     RETURN NULL;
 END $$;
 CREATE TRIGGER pages_gone AFTER DELETE OR TRUNCATE ON pages FOR EACH STATEMENT EXECUTE FUNCTION change_page_cache_namespace();
+
+CREATE FUNCTION free_duplicates() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE pages p SET duplicate_of = NULL FROM gone g WHERE p.domain_id = g.domain_id AND p.duplicate_of = g.id;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION free_duplicates IS 'Duplicates of a page that is deleted are pages of their own again.';
+CREATE TRIGGER pages_free_duplicates AFTER DELETE ON pages REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION free_duplicates();
 
 -- Messages in transit through a broker -------------------------------------------------------------------------------
 
@@ -1683,6 +2049,12 @@ CREATE INDEX crawl_tasks_by_status ON crawl_tasks (status, id) WHERE status NOT 
 CREATE INDEX crawl_tasks_by_outcome ON crawl_tasks (outcome, id) WHERE outcome <> 'success';
 CREATE INDEX crawl_tasks_by_error ON crawl_tasks (error_code, id) WHERE error_code IS NOT NULL;
 CREATE INDEX crawl_tasks_images ON crawl_tasks (id) WHERE is_image;
+CREATE INDEX crawl_tasks_by_code ON crawl_tasks (status_code, id) WHERE status_code <> 200;
+CREATE INDEX crawl_tasks_by_author ON crawl_tasks (created_by, id) WHERE created_by NOT IN ('system', 'revisit');
+CREATE INDEX pages_changed ON pages (changed_at, id) WHERE changed_at IS NOT NULL;
+CREATE INDEX domains_source ON domains (source, id) WHERE source <> 'link';
+CREATE INDEX domains_label ON domains (worker_label, id) WHERE worker_label <> '';
+CREATE INDEX domains_by_status ON domains (status, id) WHERE block_reason_code IS NOT NULL;
 CREATE FUNCTION tell_kind_of_task() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     NEW.is_image := COALESCE((SELECT p.is_image FROM pages p WHERE p.id = NEW.page_id), false);
@@ -1691,6 +2063,27 @@ END $$;
 CREATE TRIGGER crawl_tasks_kind BEFORE INSERT ON crawl_tasks FOR EACH ROW
     WHEN (NEW.is_image IS NULL) EXECUTE FUNCTION tell_kind_of_task();
 COMMENT ON COLUMN crawl_tasks.is_image IS 'Whether its page was an image when the task was made; statements that do not say it leave it to a trigger.';
+
+-- When a row last changed -------------------------------------------------------------------------------------------
+-- A claim stamps locked_at, a closed task has completed_at: only what else changes an open task needs a stamp of its own,
+-- so that visits themselves pay nothing.
+
+CREATE FUNCTION note_amended() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.amended_at := now();
+    RETURN NEW;
+END $$;
+CREATE TRIGGER crawl_tasks_amended BEFORE UPDATE ON crawl_tasks FOR EACH ROW
+    WHEN (NEW.outcome IS NULL AND (NEW.locked_at IS NULL OR OLD.locked_at = NEW.locked_at)) EXECUTE FUNCTION note_amended();
+COMMENT ON COLUMN crawl_tasks.amended_at IS 'When an open task was last changed otherwise than by a claim, such as paused, given back or rescheduled; NULL: never.';
+CREATE FUNCTION updated_at(t crawl_tasks) RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT COALESCE(t.completed_at, GREATEST(t.created_at, t.locked_at, t.amended_at))
+$$;
+COMMENT ON FUNCTION updated_at(crawl_tasks) IS 'When a task last changed: exact, from the stamps that each change leaves.';
+CREATE FUNCTION updated_at(p pages) RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT GREATEST(p.discovered_at, p.fetched_at, p.failed_at)
+$$;
+COMMENT ON FUNCTION updated_at(pages) IS 'When a page was last visited, or found; that it waits in the queue changes its task, not the page.';
 
 -- Checks -------------------------------------------------------------------------------------------------------------
 

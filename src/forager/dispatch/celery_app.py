@@ -9,6 +9,7 @@ acknowledges the message, requeues it, or rejects it as a dead letter.
 from collections.abc import Callable
 from typing import Any
 
+from forager.config.extras import install_hint
 from forager.dispatch.inbox import MessageReply
 from forager.dispatch.message import InvalidMessageError, read_hint
 from forager.dispatch.names import UNUSED_MS, Names
@@ -94,7 +95,6 @@ def import_celery() -> Any:
         import celery
     except ImportError:
         raise ConfigurationError(
-            "The setting queue is celery, and Celery is not installed:"
-            " install Forager with its extra `celery`, or the package `celery`."
+            f"dispatch.mode is celery, and Celery is not installed: {install_hint('celery', 'celery')}."
         ) from None
     return celery

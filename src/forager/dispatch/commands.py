@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from forager.dispatch.broker import Broker
 
 T = TypeVar("T")
-SUMMARY = "Show the queues of a broker; its dead letters, once more; empty them."
-Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Of `forager queue dead`.")]
+SUMMARY = "Show the queues of the broker; redrive dead letters; empty the queues."
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="IDs from `forager queue dead`.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -59,7 +59,7 @@ def dead(*, limit: Limit = 50, as_json: AsJson = False, home: Home = None) -> No
     for letter in letters:
         lines.append((letter.id, words.clean(letter.queue or "–"), words.clean(letter.why)))
         lines.append(Note(f"  └─ {words.clean(letter.body)[:160]}"))
-    return table.write(("id", "refused in", wrap_column("why")), lines)
+    return table.write(("id", "rejected in", wrap_column("why")), lines)
 
 
 def redrive(
@@ -69,7 +69,7 @@ def redrive(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Put dead letters back into the queues they were refused in."""
+    """Put dead letters back into the queues that rejected them."""
     if bool(ids) == all:
         raise UsageError("Say which: forager queue redrive ID…, or --all.")
     from forager.dispatch.service import redrive as control
@@ -81,7 +81,7 @@ def redrive(
     )
     if as_json:
         return output.write_json({"redriven": moved.count})
-    return output.say(f"{words.things(moved.count, 'message')} put back; what cannot be used comes here again.")
+    return output.say(f"{words.things(moved.count, 'message')} put back; those that cannot be used return here.")
 
 
 def purge(
@@ -91,7 +91,7 @@ def purge(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Empty the queues. What is to be done stays in the database, and is offered anew."""
+    """Empty the queues. The work stays in the database, and is announced again."""
     from forager.dispatch import service as control
 
     if not yes:
@@ -99,7 +99,7 @@ def purge(
             home, lambda conn, broker: control.purge(conn, broker, only_dead=only_dead, is_trial=True)
         )
         count = words.things(sum(dying.values()), "message")
-        raise UsageError(f"{count} would be thrown away; say --yes to do it.")
+        raise UsageError(f"{count} would be deleted; --yes does it.")
     emptied = _at_the_broker(
         home,
         lambda conn, broker: control.purge(conn, broker, only_dead=only_dead),
@@ -107,7 +107,7 @@ def purge(
     )
     if as_json:
         return output.write_json({"purged": emptied})
-    return output.say(f"{words.things(sum(emptied.values()), 'message')} thrown away.")
+    return output.say(f"{words.things(sum(emptied.values()), 'message')} deleted.")
 
 
 def _at_the_broker(

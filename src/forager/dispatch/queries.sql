@@ -18,14 +18,11 @@ WHERE d.id = o.domain_id AND (d.version <> o.version OR d.claimed_by IS NOT NULL
 SELECT count(*)::int FROM dispatched_domains WHERE run_id = $1;
 
 -- name: renew_offers
--- Renews offers to be sent again: those that became urgent since, and the oldest ones, as many as the queues have lost.
--- An offer that is no longer urgent is not sent again: its first message would still be in the priority queue.
+-- Renews offers to be sent again: those whose domains became urgent or were boosted since, and the oldest ones, as many
+-- as the queues have lost. An offer that is no longer urgent is not sent again: its first message would still be in the
+-- priority queue.
 WITH out AS MATERIALIZED (
-    SELECT o.domain_id, o.is_urgent, o.offered_at,
-           d.priority_score >= $5
-           OR EXISTS (SELECT FROM crawl_tasks t WHERE t.domain_id = o.domain_id AND t.outcome IS NULL AND t.locked_at IS NULL
-                     AND t.status = 'pending' AND t.scheduled_for <= now() AND t.priority <= $4)
-           OR EXISTS (SELECT FROM pages p WHERE p.domain_id = o.domain_id AND p.status = 'discovered' AND p.priority <= $4) AS is_urgent_now
+    SELECT o.domain_id, o.is_urgent, o.offered_at, d.urgency > 0 AS is_urgent_now
     FROM dispatched_domains o JOIN domains d ON d.id = o.domain_id WHERE o.run_id = $1
 ), again AS (
     SELECT domain_id, is_urgent_now FROM out WHERE is_urgent_now AND NOT is_urgent
@@ -39,32 +36,29 @@ RETURNING o.domain_id, o.version, o.run_id, o.is_urgent;
 -- name: make_offers
 -- Offers the best domains of a run that may be claimed now and are not offered. Sort order and conditions are those of
 -- the claim; domains that require a label which no worker has wait for one. Each label has a window of $3, so that
--- labels whose workers are full do not delay the others.
+-- labels whose workers are full do not delay the others, and one for urgent domains, so that a full window does not.
 WITH served AS MATERIALIZED (
-    SELECT l.label, GREATEST(0, $3::int - (SELECT count(*) FROM dispatched_domains o JOIN domains d ON d.id = o.domain_id
-                                           WHERE o.run_id = $1 AND d.worker_label = l.label)) AS room
+    SELECT l.label, u.lowest, u.highest, GREATEST(0, $3::int - (SELECT count(*) FROM dispatched_domains o JOIN domains d ON d.id = o.domain_id
+                                           WHERE o.run_id = $1 AND d.worker_label = l.label AND o.is_urgent = (u.lowest > 0))) AS room
     FROM (SELECT '' AS label UNION SELECT unnest(w.labels) FROM workers w WHERE w.status = 'running' AND w.run_id = $1) l
+    CROSS JOIN (VALUES (1, 2), (0, 0)) AS u (lowest, highest)
 ), due AS MATERIALIZED (
-    SELECT c.id, c.version, c.run_id, c.round, c.priority_score FROM served CROSS JOIN LATERAL (
-        SELECT d.id, d.version, d.run_id, d.round, d.priority_score FROM domains d
+    SELECT c.id, c.version, c.run_id, c.urgency, c.round, c.priority_score FROM served CROSS JOIN LATERAL (
+        SELECT d.id, d.version, d.run_id, d.urgency, d.round, d.priority_score FROM domains d
         WHERE d.claimed_by IS NULL AND d.is_due AND d.status IN ('pending', 'active') AND d.is_active AND d.run_id = $1
-          AND d.worker_label = served.label
+          AND d.worker_label = served.label AND d.urgency BETWEEN served.lowest AND served.highest
           AND NOT EXISTS (SELECT FROM dispatched_domains o WHERE o.domain_id = d.id)
           AND NOT EXISTS (SELECT FROM claim_conditions(d, $2::int) g WHERE NOT g.is_open)
-        ORDER BY d.round, d.priority_score DESC, d.id
+        ORDER BY d.urgency DESC, d.round, d.priority_score DESC, d.id
         LIMIT served.room) c
 ), made AS (
     INSERT INTO dispatched_domains (domain_id, version, run_id, is_urgent)
-    SELECT due.id, due.version, due.run_id,
-           due.priority_score >= $5
-           OR EXISTS (SELECT FROM crawl_tasks t WHERE t.domain_id = due.id AND t.outcome IS NULL AND t.locked_at IS NULL
-                     AND t.status = 'pending' AND t.scheduled_for <= now() AND t.priority <= $4)
-           OR EXISTS (SELECT FROM pages p WHERE p.domain_id = due.id AND p.status = 'discovered' AND p.priority <= $4)
+    SELECT due.id, due.version, due.run_id, due.urgency > 0
     FROM due ORDER BY due.id
     ON CONFLICT (domain_id) DO NOTHING
     RETURNING domain_id, version, run_id, is_urgent
 )
-SELECT made.* FROM made JOIN due ON due.id = made.domain_id ORDER BY due.round, due.priority_score DESC, due.id;
+SELECT made.* FROM made JOIN due ON due.id = made.domain_id ORDER BY due.urgency DESC, due.round, due.priority_score DESC, due.id;
 
 -- name: delete_offers
 -- Deletes offers that could not be sent, or that no worker can take now: they are created again when the domain is due.

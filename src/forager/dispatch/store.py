@@ -8,11 +8,6 @@ from forager.db.types import Connection, Row
 from forager.dispatch.message import CrawlHint
 
 SQL = statements.load("forager.dispatch")
-URGENT = 2
-"""Due tasks with this priority or a better one go to the priority queue."""
-URGENT_SCORE = 1500.0
-"""So does a domain with this score or a better one. Rank and remaining pages add at most 1,000 each: the best seed
-of a list reaches it from 250 pages on, an unranked domain never by its pages alone, one with many images by these."""
 
 
 class ServedRun(NamedTuple):
@@ -47,14 +42,13 @@ async def count_offers(conn: Connection, run: int) -> int:
 
 
 async def renew_offers(conn: Connection, run: int, *, older_than_s: float, lost: int) -> list[QueuedHint]:
-    return _build_hints(await conn.fetch(SQL["renew_offers"], run, older_than_s, lost, URGENT, URGENT_SCORE))
+    return _build_hints(await conn.fetch(SQL["renew_offers"], run, older_than_s, lost))
 
 
 async def make_offers(conn: Connection, run: ServedRun, window: int) -> list[QueuedHint]:
     """Creates offers until `window` are open for each label. Committed before they are sent: an offer that was not
     sent is sent again."""
-    given = run.id, run.max_pages_per_domain, window, URGENT, URGENT_SCORE
-    return _build_hints(await conn.fetch(SQL["make_offers"], *given))
+    return _build_hints(await conn.fetch(SQL["make_offers"], run.id, run.max_pages_per_domain, window))
 
 
 async def seconds_since_poll(conn: Connection) -> float | None:

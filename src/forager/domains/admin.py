@@ -3,11 +3,9 @@
 Opens no transactions: the caller does, and calls `sign_moves` first, so that the history records who and why.
 """
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from forager.db import statements
 from forager.db.types import Connection
@@ -102,13 +100,27 @@ async def switch(conn: Connection, domain_id: int, is_active: bool) -> bool:
     return await conn.fetchval(SQL["switch_domain"], domain_id, is_active) is not None
 
 
-async def configure(conn: Connection, domain_id: int, changes: Mapping[str, Any]) -> None:
-    """Sets columns to values; None clears."""
-    await conn.execute(SQL["configure_domain"], domain_id, json.dumps(dict(changes)))
+async def block_reason(conn: Connection, domain_id: int) -> str | None:
+    """Returns the code of what blocks a domain; None: nothing."""
+    code: str | None = await conn.fetchval(SQL["block_reason"], domain_id)
+    return code
 
 
-async def clear_networks(conn: Connection, domain_id: int) -> None:
-    await conn.execute(SQL["clear_networks"], domain_id)
+async def hold_new(conn: Connection, domain_ids: Collection[int], *, by: str, reason: str) -> None:
+    """Pauses domains in the transaction that adds them."""
+    if domain_ids:
+        await sign_moves(conn, by=by, reason_code=OPERATOR, reason=reason)
+        await conn.execute(SQL["hold_new"], sorted(domain_ids))
+
+
+async def forget_networks(conn: Connection, domain_id: int) -> None:
+    """Takes back what the run of a domain was allowed, so that a refresh does not allow it again."""
+    await conn.execute(SQL["forget_networks"], domain_id)
+
+
+async def reopen(conn: Connection, domain_id: int) -> None:
+    """Makes a domain claimable after its scope changed."""
+    await conn.execute(SQL["reopen_domain"], domain_id)
 
 
 async def count_run_pages(conn: Connection, domain_id: int, *, budget: int) -> None:

@@ -55,38 +55,29 @@ WHERE id = $1;
 -- Pauses or resumes a domain; returns its id if that changed anything.
 UPDATE domains SET is_active = $2 WHERE id = $1 AND is_active <> $2 RETURNING id;
 
--- name: configure_domain
--- Changes domain settings. The document names the columns to change; null clears, columns not named stay.
-UPDATE domains d
-SET (crawl_delay_s, max_concurrent_requests, max_pages_per_run, revisit_every_s, is_adaptive, revisits_per_day, revisit_price,
-     refresh_every_s, maintenance_start, maintenance_end, content_policy, proxy_country, paces_per_proxy, parser_name, verifies_tls,
-     images_policy, rendering, stores_links, links_since, history_retention_s, image_retention_s,
-     max_pages_per_template, worker_label, has_new_settings) = (
-    SELECT r.crawl_delay_s, r.max_concurrent_requests, r.max_pages_per_run, r.revisit_every_s, r.is_adaptive, r.revisits_per_day,
-           CASE WHEN r.is_adaptive AND r.revisits_per_day IS NOT DISTINCT FROM d.revisits_per_day THEN d.revisit_price END,
-           r.refresh_every_s, r.maintenance_start, r.maintenance_end, r.content_policy, r.proxy_country, r.paces_per_proxy,
-           COALESCE(r.parser_name, 'auto'), r.verifies_tls, r.images_policy, r.rendering, r.stores_links,
-           CASE WHEN r.stores_links AND NOT d.stores_links THEN clock_timestamp() ELSE d.links_since END,
-           r.history_retention_s, r.image_retention_s, r.max_pages_per_template, COALESCE(r.worker_label, ''),
-           d.claimed_by IS NOT NULL
-    FROM jsonb_populate_record(d, $2::jsonb) r)
-WHERE d.id = $1;
+-- name: forget_networks
+-- Removes allowed networks from the run of a domain: a refresh of it does not allow them again.
+UPDATE runs r SET spec = r.spec - 'allow_networks' FROM domains d WHERE d.id = $1 AND r.id = d.run_id AND r.spec ? 'allow_networks';
 
--- name: clear_networks
--- Restricts a domain to public addresses again; a refresh of its run does not keep the networks either.
-WITH run AS (
-    UPDATE runs r SET spec = r.spec - 'allow_networks' FROM domains d WHERE d.id = $1 AND r.id = d.run_id AND r.spec ? 'allow_networks'
-)
-UPDATE domains SET allow_networks = NULL, has_new_settings = claimed_by IS NOT NULL WHERE id = $1;
+-- name: reopen_domain
+-- Makes a domain ready after its scope changed; an exhausted one becomes active if something of it may be visited now.
+UPDATE domains d
+SET ready_at = LEAST(COALESCE(d.ready_at, now()), now()),
+    status = CASE WHEN d.status = 'exhausted' AND (
+        EXISTS (SELECT FROM crawl_tasks t WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending' AND t.scheduled_for <= now())
+        OR EXISTS (SELECT FROM pages p LEFT JOIN domain_settings s ON s.domain_id = p.domain_id
+                   WHERE p.domain_id = d.id AND p.status = 'discovered' AND in_scope(p, s, COALESCE((SELECT r.max_depth FROM runs r WHERE r.id = d.run_id), 1000))))
+             THEN 'active' ELSE d.status END
+WHERE d.id = $1 AND d.pages_discovered > 0;
 
 -- name: count_run_pages
 -- Counts the pages used so far when a domain gets a page budget during a run that had none, up to the budget $2. Pages that a worker
 -- holds and has not visited yet are added, because they are subtracted when returned. In the continuous run a budget counts from now on.
 UPDATE domains d
 SET run_pages = (SELECT count(*) FROM (SELECT FROM pages p JOIN crawl_tasks t ON t.page_id = p.id
-                                       WHERE p.domain_id = d.id AND t.run_id = d.run_id AND t.outcome IS NOT NULL LIMIT $2::int) visited)
-              + (SELECT count(*) FROM crawl_tasks t
-                 WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NOT NULL AND t.run_id = d.run_id)
+                                       WHERE p.domain_id = d.id AND t.run_id = d.run_id AND t.outcome IS NOT NULL AND NOT p.is_sitemap LIMIT $2::int) visited)
+              + (SELECT count(*) FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
+                 WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NOT NULL AND t.run_id = d.run_id AND NOT p.is_sitemap)
 FROM runs r
 WHERE d.id = $1 AND d.max_pages_per_run IS NULL AND r.id = d.run_id AND r.max_pages_per_domain IS NULL AND r.keeper <> 'standing'
   AND r.status = 'running';
@@ -137,3 +128,18 @@ SET version = d.version + 1, claimed_by = NULL, claim_expires_at = NULL, ready_a
 FROM (SELECT id FROM domains WHERE id = ANY ($1::bigint[]) AND claimed_by IS NOT NULL ORDER BY id FOR NO KEY UPDATE) o
 WHERE d.id = o.id
 RETURNING d.id;
+
+-- name: select_names
+-- Returns the names of the domains an operator selects: in a status, with a part of the name, from a source, paused or not.
+SELECT d.name FROM domains d
+WHERE ($1::text IS NULL OR d.status::text = $1) AND ($2::text IS NULL OR position($2 IN d.name) > 0)
+  AND ($3::text IS NULL OR d.source = $3) AND ($4::boolean IS NULL OR d.is_active = $4)
+ORDER BY d.name;
+
+-- name: hold_new
+-- Pauses domains that were just added, before a worker can claim them.
+UPDATE domains SET is_active = false WHERE id = ANY ($1::bigint[]) AND is_active;
+
+-- name: block_reason
+-- Returns the code of what blocks a domain; NULL: nothing.
+SELECT block_reason_code FROM domains WHERE id = $1;

@@ -49,6 +49,15 @@ async def find_due_exhausted(conn: Connection, *, limit: int, refresh_every_s: f
     return [DueDomain(row["id"], row["pages"], row["is_refresh"]) for row in rows]
 
 
+async def find_dated(conn: Connection, *, limit: int, refresh_every_s: float | None, is_refreshing: bool) -> list[int]:
+    """Returns exhausted domains whose first task is due."""
+    return [row["id"] for row in await conn.fetch(SQL["find_dated"], limit, refresh_every_s, is_refreshing)]
+
+
+async def reset_ready(conn: Connection, domain_ids: Sequence[int]) -> None:
+    await conn.execute(SQL["reset_ready"], domain_ids)
+
+
 async def wake_exhausted(conn: Connection, domain_ids: Sequence[int], *, is_scored: bool) -> int:
     """Returns how many had work and are pending now."""
     woken: int = await conn.fetchval(SQL["wake_exhausted"], domain_ids, is_scored)

@@ -38,6 +38,30 @@ SELECT d.id, d.pages_discovered AS pages,
 FROM rested d
 ORDER BY d.image_yield_rate DESC, d.last_crawled_at NULLS FIRST, d.id;
 
+-- name: find_dated
+-- Returns exhausted domains whose first task is due, the longest due first. Leaves those to the refresh whose pages are
+-- all to be visited again by now ($3: refreshes are enabled), unless a person ordered a task that is due.
+WITH dated AS MATERIALIZED (
+    SELECT d.id, d.ready_at, d.refresh_every_s FROM domains d
+    WHERE d.status = 'exhausted' AND d.ready_at <= now() AND d.next_crawl_after <= now() AND d.is_active
+    ORDER BY d.ready_at LIMIT $1
+)
+SELECT d.id FROM dated d
+WHERE NOT $3 OR COALESCE(now() <= make_interval(secs => COALESCE(d.refresh_every_s, $2)) + COALESCE(
+          (SELECT h.moved_at FROM domain_history h WHERE h.domain_id = d.id AND h.reason_code = 'refresh' ORDER BY h.id DESC LIMIT 1),
+          (SELECT h.moved_at FROM domain_history h WHERE h.domain_id = d.id AND h.to_status = 'exhausted' ORDER BY h.id LIMIT 1)), true)
+   OR (SELECT t.id FROM crawl_tasks t WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending'
+       AND t.scheduled_for <= now() AND t.created_by NOT IN ('system', 'revisit', 'refresh', 'schedule') LIMIT 1) IS NOT NULL
+ORDER BY d.ready_at;
+
+-- name: reset_ready
+-- Sets those of these exhausted domains that have no task due to be ready when their next one is.
+UPDATE domains d SET ready_at = n.at
+FROM (SELECT o.id, (SELECT min(t.scheduled_for) FROM crawl_tasks t
+                    WHERE t.domain_id = o.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending') AS at
+      FROM domains o WHERE o.id = ANY ($1::bigint[]) AND o.status = 'exhausted' ORDER BY o.id FOR NO KEY UPDATE OF o SKIP LOCKED) n
+WHERE d.id = n.id AND d.ready_at IS DISTINCT FROM n.at AND COALESCE(n.at > now(), true);
+
 -- name: wake_exhausted
 -- Sets those of these exhausted domains that have a due task to pending, with a new score.
 WITH rested AS MATERIALIZED (
@@ -74,7 +98,7 @@ FROM idle WHERE d.id = idle.id;
 -- Updates due domains whose maintenance window has begun: the trigger defers them to its end.
 WITH closing AS MATERIALIZED (
     SELECT id FROM domains
-    WHERE maintenance_start IS NOT NULL AND window_end(now(), maintenance_start, maintenance_end) IS NOT NULL
+    WHERE maintenance_start IS NOT NULL AND window_end(now(), maintenance_start, maintenance_end, time_zone) IS NOT NULL
       AND claimed_by IS NULL AND is_due AND status IN ('pending', 'active') AND is_active
     LIMIT $1
     FOR NO KEY UPDATE SKIP LOCKED

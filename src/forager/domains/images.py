@@ -12,11 +12,13 @@ BEGUN = -1
 """Before the first page, like 0, but 0 means that the backfill has not started."""
 
 
-async def add_image_hosts(conn: Connection, bases: Mapping[str, str], *, run: int | None) -> None:
+async def add_image_hosts(
+    conn: Connection, bases: Mapping[str, str], *, run: int | None, source: str = "image"
+) -> None:
     """Adds domains by name with the URL they were discovered at; known ones are unchanged."""
     names = sorted(bases)
     parents = [registrable(name) for name in names]
-    await conn.execute(SQL["add_image_hosts"], names, parents, [bases[name] for name in names], run)
+    await conn.execute(SQL["add_image_hosts"], names, parents, [bases[name] for name in names], run, source)
 
 
 async def count_waiting(conn: Connection, images: Mapping[int, int], *, run: int | None) -> None:

@@ -1,16 +1,17 @@
 -- Domain updates caused by images: for the domains they are fetched from, and for those whose pages show them.
 
 -- name: add_image_hosts
--- Adds domains discovered because a page of another domain shows one of their images; in name order, so that workers do not deadlock.
+-- Adds domains discovered because another domain has images or sitemaps ($5) there; in name order, so that workers do not deadlock.
 INSERT INTO domains (name, parent_domain, base_url, source, run_id, round, images_only)
-SELECT n.name, n.parent_domain, n.base_url, 'image', $4, COALESCE((SELECT round + 1 FROM runs WHERE id = $4), 0), true
+SELECT n.name, n.parent_domain, n.base_url, $5, $4, COALESCE((SELECT round + 1 FROM runs WHERE id = $4), 0), true
 FROM unnest($1::text[], $2::text[], $3::text[]) AS n (name, parent_domain, base_url)
+WHERE NOT EXISTS (SELECT FROM denied_domains x WHERE x.name = n.name)
 ORDER BY n.name
 ON CONFLICT (name) DO NOTHING;
 
 -- name: count_waiting
--- Adds images to fetch to the frontiers of these domains; they do not count as pages. A domain of another run, or of none, is taken for
--- its images only; without a run ($3), it stays where it is. In id order, after all inserts.
+-- Adds images or sitemaps to fetch to the frontiers of these domains; they do not count as pages. A domain of another run, or of none, is taken for
+-- them only; without a run ($3), it stays where it is. In id order, after all inserts.
 WITH more AS MATERIALIZED (
     SELECT d.id, n.images FROM unnest($1::bigint[], $2::int[]) AS n (domain_id, images) JOIN domains d ON d.id = n.domain_id
     ORDER BY d.id FOR NO KEY UPDATE OF d

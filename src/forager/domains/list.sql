@@ -6,18 +6,31 @@ SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.statu
        d.image_yield_rate, d.avg_images_per_page, d.claimed_by, d.claim_expires_at, d.version,
        d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased,
        d.first_seen_at, d.last_crawled_at, d.ready_at, d.due_at, d.next_crawl_after, d.next_allowed_at,
-       d.maintenance_start, d.maintenance_end, window_end(now(), d.maintenance_start, d.maintenance_end) AS window_ends_at,
+       d.maintenance_start, d.maintenance_end, window_end(now(), d.maintenance_start, d.maintenance_end, d.time_zone) AS window_ends_at,
        d.revisit_every_s, d.is_adaptive, d.revisits_per_day, d.revisit_price, d.refresh_every_s,
        d.crawl_delay_s, d.max_concurrent_requests, d.content_policy, d.images_policy, d.images_only, d.stores_links, d.rendering, d.history_retention_s,
        d.image_retention_s,
        d.max_pages_per_run, d.max_pages_per_template, d.worker_label, d.allow_networks, d.lastmod_claims, d.lastmod_truths, d.run_id, d.run_pages, d.round,
        d.parser_name, d.proxy_country, d.paces_per_proxy, d.verifies_tls, d.pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures, d.breaker_opened_at,
-       d.priority_score, d.priority_computed_at,
-       s.seed_rank AS score_seed_rank, s.image_yield AS score_image_yield, s.pages_left AS score_pages_left,
-       s.errors AS score_errors, s.staleness AS score_staleness
+       d.priority_score, d.priority_computed_at, d.priority_boost, d.urgency, d.urgent_at, d.recent_error_rate,
+       COALESCE(d.last_crawled_at, d.first_seen_at) AS idle_since, now() AS asked_at, d.site_origin,
+       (SELECT count(*) FROM pages p WHERE p.domain_id = d.id AND p.duplicate_of IS NOT NULL)::int AS duplicate_pages,
+       s.seed_rank AS score_seed_rank, s.boost AS score_boost, s.new_pages AS score_new_pages, s.staleness AS score_staleness,
+       s.image_yield AS score_image_yield, s.recent_errors AS score_recent_errors
 FROM domains d
 CROSS JOIN LATERAL score_terms(d, now()) s
 WHERE d.name = $1;
+
+-- name: best_scores
+-- Returns the domains with the highest scores, with the terms of this moment and what these are made of.
+SELECT d.name, d.priority_score, d.seed_rank, d.priority_boost, d.frontier_size, d.image_yield_rate, d.recent_error_rate, d.images_policy,
+       COALESCE(d.last_crawled_at, d.first_seen_at) AS idle_since, now() AS asked_at,
+       s.seed_rank AS score_seed_rank, s.boost AS score_boost, s.new_pages AS score_new_pages, s.staleness AS score_staleness,
+       s.image_yield AS score_image_yield, s.recent_errors AS score_recent_errors
+FROM domains d
+CROSS JOIN LATERAL score_terms(d, now()) s
+WHERE d.status IN ('pending', 'active', 'exhausted')
+ORDER BY d.priority_score DESC, d.id LIMIT $1;
 
 -- name: names_near
 -- Returns domain names similar to a mistyped one: same beginning, or one contains the other.
@@ -46,6 +59,9 @@ WITH ranked AS (
       AND ($6::bigint IS NULL OR d.run_id = $6)
       AND ($7::text IS NULL OR strpos(d.name, $7) > 0)
       AND ($8::text IS NULL OR d.breaker_state = $8)
+      AND ($9::text IS NULL OR d.source = $9)
+      AND ($10::text IS NULL OR d.parser_name = $10)
+      AND ($11::text IS NULL OR d.worker_label = $11)
     ORDER BY 2 DESC NULLS LAST, 3 DESC NULLS LAST, d.pages_crawled DESC, d.name
     LIMIT $2::bigint
 )
@@ -53,9 +69,12 @@ SELECT d.name, d.status::text AS status, d.block_reason_code, d.block_reason, d.
        d.frontier_size, d.images_found, d.images_stored, d.image_yield_rate, d.avg_images_per_page, d.priority_score, d.total_error_count,
        d.consecutive_error_count, d.error_rate, d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased, d.first_seen_at,
        d.last_crawled_at, d.ready_at, d.next_crawl_after, d.next_allowed_at, d.crawl_delay_s, d.content_policy, d.revisit_every_s, d.is_adaptive,
-       d.run_id, g.changed, g.visits, g.changed::float8 / NULLIF(g.ok, 0) AS change_rate
+       d.run_id, d.source, d.parser_name, d.worker_label, g.changed, g.visits, g.changed::float8 / NULLIF(g.ok, 0) AS change_rate,
+       NOT b.is_open AS is_budget_used, CASE WHEN NOT b.is_open THEN b.opens_at END AS budget_resets_at
 FROM ranked r
 JOIN domains d ON d.id = r.id
+LEFT JOIN LATERAL (SELECT g.is_open, g.opens_at FROM claim_conditions(d, (SELECT r.max_pages_per_domain FROM runs r WHERE r.id = d.run_id)) g
+                   WHERE g.gate = 'budget') b ON true
 CROSS JOIN LATERAL (SELECT COALESCE(sum(s.changed), 0) AS changed, COALESCE(sum(s.visits), 0) AS visits, COALESCE(sum(s.ok), 0) AS ok
                     FROM domain_days s WHERE s.domain_id = d.id AND s.day > current_date - 30) g
 ORDER BY r.rank DESC NULLS LAST, r.next_rank DESC NULLS LAST, d.pages_crawled DESC, d.name;
@@ -87,7 +106,7 @@ ORDER BY o.origin;
 -- Counts the pages of a domain by status, with the results of their revisits.
 SELECT p.status::text AS status, count(*) AS pages, sum(p.comparisons) AS comparisons, sum(p.changes) AS changes
 FROM pages p
-WHERE p.domain_id = $1 AND NOT p.is_image
+WHERE p.domain_id = $1 AND NOT p.is_image AND NOT p.is_sitemap
 GROUP BY p.status
 ORDER BY p.status;
 
@@ -104,35 +123,51 @@ ORDER BY 3 DESC, 1, 2;
 -- Lists domains in the order they were discovered.
 SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.status::text AS status, d.block_reason_code, d.block_reason,
        d.is_active, d.pages_discovered, d.pages_crawled, d.frontier_size, d.total_error_count, d.error_rate, d.images_found, d.images_stored,
+       d.image_yield_rate, d.avg_images_per_page,
        d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased, d.run_id, d.priority_score, d.first_seen_at, d.last_crawled_at,
-       d.next_crawl_after, d.crawl_delay_s, d.content_policy, d.parser_name, d.breaker_state
+       d.next_crawl_after, d.crawl_delay_s, d.content_policy, d.parser_name, d.worker_label, d.breaker_state,
+       NOT b.is_open AS is_budget_used, CASE WHEN NOT b.is_open THEN b.opens_at END AS budget_resets_at
 FROM domains d
+LEFT JOIN LATERAL (SELECT g.is_open, g.opens_at FROM claim_conditions(d, (SELECT r.max_pages_per_domain FROM runs r WHERE r.id = d.run_id)) g
+                   WHERE g.gate = 'budget') b ON true
 WHERE d.id > COALESCE($1::bigint, 0)
   AND ($2::text IS NULL OR d.status = $2::text::domain_status)
+  AND ($2 IS NULL OR $2 NOT IN ('blocked', 'unreachable') OR d.block_reason_code IS NOT NULL)
   AND ($3::boolean IS NULL OR d.is_active = $3)
   AND ($4::text IS NULL OR d.parent_domain = $4)
   AND ($5::bigint IS NULL OR d.run_id = $5)
   AND ($6::text IS NULL OR strpos(d.name, $6) > 0)
   AND ($7::text IS NULL OR d.breaker_state = $7)
+  AND ($8::text IS NULL OR d.source = $8) AND ($8 IS NULL OR $8 = 'link' OR d.source <> 'link')
+  AND ($9::text IS NULL OR d.parser_name = $9) AND ($9 IS NULL OR $9 = 'auto' OR d.parser_name <> 'auto')
+  AND ($10::text IS NULL OR d.worker_label = $10) AND ($10 IS NULL OR $10 = '' OR d.worker_label <> '')
 ORDER BY d.id
-LIMIT $8::bigint;
+LIMIT $11::bigint;
 
 -- name: domains_by_name
 -- Lists domains by name.
 SELECT d.id, d.name, d.parent_domain, d.base_url, d.source, d.seed_rank, d.status::text AS status, d.block_reason_code, d.block_reason,
        d.is_active, d.pages_discovered, d.pages_crawled, d.frontier_size, d.total_error_count, d.error_rate, d.images_found, d.images_stored,
+       d.image_yield_rate, d.avg_images_per_page,
        d.claimed_by IS NOT NULL AND d.claim_expires_at > now() AS is_leased, d.run_id, d.priority_score, d.first_seen_at, d.last_crawled_at,
-       d.next_crawl_after, d.crawl_delay_s, d.content_policy, d.parser_name, d.breaker_state
+       d.next_crawl_after, d.crawl_delay_s, d.content_policy, d.parser_name, d.worker_label, d.breaker_state,
+       NOT b.is_open AS is_budget_used, CASE WHEN NOT b.is_open THEN b.opens_at END AS budget_resets_at
 FROM domains d
+LEFT JOIN LATERAL (SELECT g.is_open, g.opens_at FROM claim_conditions(d, (SELECT r.max_pages_per_domain FROM runs r WHERE r.id = d.run_id)) g
+                   WHERE g.gate = 'budget') b ON true
 WHERE d.name > COALESCE($1::text, '')
   AND ($2::text IS NULL OR d.status = $2::text::domain_status)
+  AND ($2 IS NULL OR $2 NOT IN ('blocked', 'unreachable') OR d.block_reason_code IS NOT NULL)
   AND ($3::boolean IS NULL OR d.is_active = $3)
   AND ($4::text IS NULL OR d.parent_domain = $4)
   AND ($5::bigint IS NULL OR d.run_id = $5)
   AND ($6::text IS NULL OR strpos(d.name, $6) > 0)
   AND ($7::text IS NULL OR d.breaker_state = $7)
+  AND ($8::text IS NULL OR d.source = $8) AND ($8 IS NULL OR $8 = 'link' OR d.source <> 'link')
+  AND ($9::text IS NULL OR d.parser_name = $9) AND ($9 IS NULL OR $9 = 'auto' OR d.parser_name <> 'auto')
+  AND ($10::text IS NULL OR d.worker_label = $10) AND ($10 IS NULL OR $10 = '' OR d.worker_label <> '')
 ORDER BY d.name
-LIMIT $8::bigint;
+LIMIT $11::bigint;
 
 -- name: name_of_domain
 -- Returns the name of a domain.
@@ -162,3 +197,9 @@ SELECT o.origin, o.robots_status_code, o.robots_error, o.robots_txt, o.robots_fe
 FROM origins o
 WHERE o.domain_id = (SELECT d.id FROM domains d WHERE d.name = $1)
 ORDER BY o.origin;
+
+-- name: find_names
+-- Returns the names of domains of a source, below a registrable domain, in a state; NULL: any.
+SELECT d.name FROM domains d
+WHERE ($1::text IS NULL OR d.source = $1) AND ($2::text IS NULL OR d.parent_domain = $2) AND ($3::text IS NULL OR d.status::text = $3)
+ORDER BY d.name;

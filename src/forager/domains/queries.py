@@ -2,14 +2,21 @@
 
 from collections.abc import Sequence
 
+from forager.config.crawl_layers import defaults_of
+from forager.config.crawl_settings import show_settings
+from forager.config.keys import get_cipher
+from forager.config.settings import Settings
 from forager.db import statements
 from forager.db.query import fetch_one
 from forager.db.rows import START, Key, Row, as_dicts
 from forager.db.types import Connection
 from forager.domains.lookup import known_name
+from forager.domains.score_terms import explain_terms
+from forager.domains.settings import read_layers
 from forager.errors import NotFoundError
 
 SQL = statements.load("forager.domains", "list.sql")
+NOT_SHOWN = {"id", "idle_since", "asked_at"}
 
 
 async def top_domains(
@@ -22,11 +29,26 @@ async def top_domains(
     run: int | None = None,
     part: str | None = None,
     breaker: str | None = None,
+    source: str | None = None,
+    parser: str | None = None,
+    label: str | None = None,
     limit: int | None = None,
 ) -> list[Row]:
     """Returns the top domains by `yield`, `score`, `pages`, `errors` or `change` among those that match the filters."""
-    filters = (status, is_active, parent, run, part, breaker)
+    filters = (status, is_active, parent, run, part, breaker, source, parser, label)
     return as_dicts(await connection.fetch(SQL["top_domains"], by, limit, *filters))
+
+
+async def best_scores(connection: Connection, *, limit: int) -> list[Row]:
+    """Returns the domains with the highest scores, each with the terms of its score."""
+    return [
+        {
+            "domain": row["name"],
+            "priority_score": row["priority_score"],
+            "score_explained": [term._asdict() for term in explain_terms(dict(row), row["asked_at"])],
+        }
+        for row in await connection.fetch(SQL["best_scores"], limit)
+    ]
 
 
 async def count_waiting_images(connection: Connection, names: Sequence[str]) -> dict[str, int]:
@@ -38,10 +60,12 @@ async def describe_domain(connection: Connection, name: str, *, moves: int | Non
     """Returns everything about one domain: its row, pages by status, visits by outcome, robots.txt, latest history."""
     found = dict(await fetch_one(connection, SQL["find_domain"], await known_name(connection, name)))
     identity = found["id"]
+    terms = explain_terms(found, found["asked_at"])
     states = await connection.fetch(SQL["page_states_of_domain"], identity)
     return {
-        **{column: value for column, value in found.items() if column != "id" and not column.startswith("score_")},
-        "score_terms": {term.removeprefix("score_"): found[term] for term in found if term.startswith("score_")},
+        **{column: value for column, value in found.items() if column not in NOT_SHOWN and column[:6] != "score_"},
+        "score_terms": {term.name: term.points for term in terms},
+        "score_explained": [term._asdict() for term in terms],
         "page_states": {row["status"]: row["pages"] for row in states},
         "changes": {what: sum(row[what] for row in states) for what in ("comparisons", "changes")},
         "revisits": dict(await fetch_one(connection, SQL["revisits_of_domain"], identity)),
@@ -62,11 +86,15 @@ async def list_domains(
     run: int | None = None,
     part: str | None = None,
     breaker: str | None = None,
+    source: str | None = None,
+    parser: str | None = None,
+    label: str | None = None,
     limit: int | None = None,
 ) -> list[Row]:
     """Returns domains by id or by name; `after` is the id or the name of the last one returned."""
     statement = SQL["domains_by_name" if by_name else "domains_by_id"]
-    return as_dicts(await conn.fetch(statement, *after, status, is_active, parent, run, part, breaker, limit))
+    filters = (status, is_active, parent, run, part, breaker, source, parser, label)
+    return as_dicts(await conn.fetch(statement, *after, *filters, limit))
 
 
 async def name_of_domain(conn: Connection, domain_id: int) -> str:
@@ -91,3 +119,19 @@ async def list_days(conn: Connection, name: str, after: Key = START, *, limit: i
 
 async def list_robots(conn: Connection, name: str) -> list[Row]:
     return as_dicts(await conn.fetch(SQL["robots_of_domain"], await known_name(conn, name)))
+
+
+async def effective_settings(connection: Connection, name: str, settings: Settings) -> Row:
+    """Returns every crawl setting that is in force for a domain, each with its origin; secrets are hidden."""
+    known = await known_name(connection, name)
+    assert known is not None
+    layers = await read_layers(connection, known, get_cipher(settings))
+    shown = show_settings(layers.resolve(defaults_of(settings)))
+    return {"name": layers.name, "profile": layers.profile, "settings": shown}
+
+
+async def find_names(
+    connection: Connection, *, source: str | None = None, parent: str | None = None, status: str | None = None
+) -> list[str]:
+    """Returns the names of domains that match all given filters, in name order."""
+    return [row["name"] for row in await connection.fetch(SQL["find_names"], source, parent, status)]

@@ -64,6 +64,17 @@ async def repair_counters(conn: Connection, domain_ids: Sequence[int]) -> list[C
     ]
 
 
+async def repair_urgency(conn: Connection, domain_ids: Sequence[int]) -> list[CorrectedValue]:
+    """A domain whose urgent task became due since its row was written is marked now, and was not wrong."""
+    return [
+        CorrectedValue(row["name"], "urgent_at", row["was"], row["urgent_at"])
+        if row["was"] != row["urgent_at"]
+        else CorrectedValue(row["name"], "urgency", row["was_urgency"], row["urgency"])
+        for row in await conn.fetch(SQL["recount_urgency"], domain_ids)
+        if row["was"] != row["urgent_at"] or row["urgency"] < 2
+    ]
+
+
 async def repair_states(
     conn: Connection, domain_ids: Sequence[int], *, refresh_every_s: float | None, refused_rest_s: float
 ) -> list[CorrectedValue]:
@@ -87,7 +98,7 @@ async def hold_for_merge(conn: Connection, names: Sequence[str]) -> list[Named]:
 async def merge(conn: Connection, elder: int, others: Sequence[int]) -> None:
     """Merges all but pages, tasks and links, which must be moved before. History is not merged: it is one chain per
     domain."""
-    for statement in ("merge_domains", "move_origins", "move_robots_requests", "move_traps"):
+    for statement in ("merge_domains", "merge_settings", "move_origins", "move_robots_requests", "move_traps"):
         await conn.execute(SQL[statement], elder, others)
     await _remove(conn, others)
 

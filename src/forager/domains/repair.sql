@@ -22,15 +22,15 @@ FROM (
            (SELECT count(*) FROM page_images s WHERE s.domain_id = o.id) AS images_found, COALESCE(i.images, 0) AS images_stored
     FROM domains o
     LEFT JOIN LATERAL (
-        SELECT count(*) FILTER (WHERE NOT g.is_image) AS known, count(*) FILTER (WHERE g.status IN ('discovered', 'queued')) AS waiting,
-               max(g.depth) FILTER (WHERE g.status = 'fetched' AND NOT g.is_image) AS depth
+        SELECT count(*) FILTER (WHERE NOT g.is_image AND NOT g.is_sitemap) AS known, count(*) FILTER (WHERE g.status IN ('discovered', 'queued')) AS waiting,
+               max(g.depth) FILTER (WHERE g.status = 'fetched' AND NOT g.is_image AND NOT g.is_sitemap) AS depth
         FROM pages g WHERE g.domain_id = o.id) p ON true
     LEFT JOIN LATERAL (
         SELECT count(*) FILTER (WHERE c.outcome = 'success') AS good, count(*) FILTER (WHERE c.blame IN ('site', 'network')) AS bad
-        FROM pages g JOIN crawl_tasks c ON c.page_id = g.id WHERE g.domain_id = o.id AND c.outcome IS NOT NULL AND NOT g.is_image) t ON true
+        FROM pages g JOIN crawl_tasks c ON c.page_id = g.id WHERE g.domain_id = o.id AND c.outcome IS NOT NULL AND NOT g.is_image AND NOT g.is_sitemap) t ON true
     LEFT JOIN LATERAL (
         SELECT sum(e.tasks) FILTER (WHERE e.outcome = 'success') AS good, sum(e.errors) AS bad
-        FROM archived_rows e WHERE e.domain_id = o.id AND NOT e.is_image) l ON true
+        FROM archived_rows e WHERE e.domain_id = o.id AND NOT e.is_image AND NOT e.is_sitemap) l ON true
     LEFT JOIN (SELECT m.domain_id, count(*) AS images FROM images m WHERE m.domain_id = ANY ($1::bigint[]) AND m.stored_at IS NOT NULL
                GROUP BY m.domain_id) i ON i.domain_id = o.id
     WHERE o.id = ANY ($1::bigint[])
@@ -41,6 +41,18 @@ WHERE d.id = n.id
 RETURNING d.name, n.was_discovered, d.pages_discovered, n.was_waiting, d.frontier_size, n.was_crawled, d.pages_crawled,
           n.was_errors, d.total_error_count, n.was_deep, d.depth_reached, n.was_shown, d.images_found, n.was_stored, d.images_stored;
 
+-- name: recount_urgency
+-- Recomputes from when on locked domains are urgent, from their tasks; returns those that were wrong. Each row is
+-- written, so that its trigger sets the urgency again.
+UPDATE domains d SET urgent_at = n.at
+FROM (SELECT o.id, o.urgent_at AS was, o.urgency AS was_urgency,
+             (SELECT min(t.scheduled_for) FROM crawl_tasks t
+              WHERE t.domain_id = o.id AND t.is_urgent AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending') AS at
+      FROM domains o WHERE o.id = ANY ($1::bigint[])) n
+WHERE d.id = n.id
+  AND (n.was, n.was_urgency) IS DISTINCT FROM (n.at, CASE WHEN n.at <= now() THEN 2 WHEN d.priority_boost > 0 THEN 1 ELSE 0 END::smallint)
+RETURNING d.name, n.was, d.urgent_at, n.was_urgency, d.urgency;
+
 -- name: repair_states
 -- Repairs locked domains in an impossible state: exhausted with pages waiting, active with nothing left, or never ready although the run
 -- may visit something. With nothing left a domain becomes exhausted, or blocked if more than half of its visits were refused.
@@ -49,20 +61,20 @@ WITH facts AS (
            CASE WHEN r.id IS NULL OR (r.spec ->> 'scope' NOT IN ('page', 'prefix') AND r.spec -> 'include' = '[]' AND r.spec -> 'exclude' = '[]')
            THEN LEAST(
                (SELECT min(t.scheduled_for) FROM crawl_tasks t JOIN pages g ON g.id = t.page_id
-                WHERE t.domain_id = o.id AND t.outcome IS NULL AND t.locked_at IS NULL AND g.depth <= COALESCE(r.max_depth, g.depth)
-                  AND (g.is_image OR NOT o.images_only)),
+                WHERE t.domain_id = o.id AND t.outcome IS NULL AND t.locked_at IS NULL AND in_scope(g, s, COALESCE(r.max_depth, 1000))
+                  AND (g.is_image OR g.is_sitemap OR NOT o.images_only)),
                (SELECT now() WHERE EXISTS (SELECT FROM pages g WHERE g.domain_id = o.id AND g.status = 'discovered'
-                                           AND g.depth <= COALESCE(r.max_depth, g.depth) AND (g.is_image OR NOT o.images_only)))) END AS first,
+                                           AND in_scope(g, s, COALESCE(r.max_depth, 1000)) AND (g.is_image OR g.is_sitemap OR NOT o.images_only)))) END AS first,
            (SELECT COALESCE(sum(v.refused) > sum(v.tasks) * 0.5, false)
             FROM (SELECT count(*) FILTER (WHERE c.status_code >= 400) AS refused, count(*) AS tasks
                   FROM pages g JOIN crawl_tasks c ON c.page_id = g.id WHERE g.domain_id = o.id AND c.outcome IS NOT NULL
                   UNION ALL
                   SELECT e.refused, e.tasks FROM archived_rows e WHERE e.domain_id = o.id) v) AS is_refused
-    FROM domains o LEFT JOIN runs r ON r.id = o.run_id
+    FROM domains o LEFT JOIN runs r ON r.id = o.run_id LEFT JOIN domain_settings s ON s.domain_id = o.id
     WHERE o.id = ANY ($1::bigint[])
 ), verdict AS (
     SELECT f.id, f.was, f.first, f.was <> 'exhausted' AND f.ready_at IS NULL AND f.first IS NOT NULL AS is_forgotten,
-           CASE WHEN f.was = 'exhausted' AND f.frontier_size > 0 THEN 'active'
+           CASE WHEN f.was = 'exhausted' AND f.frontier_size > 0 AND f.first <= now() THEN 'active'
                 WHEN f.was = 'active' AND f.frontier_size = 0 AND f.ready_at IS NULL AND f.first IS NULL
                 THEN CASE WHEN f.is_refused THEN 'blocked' ELSE 'exhausted' END
                 ELSE f.was::text END::domain_status AS status
@@ -90,21 +102,33 @@ SELECT id, name, base_url, first_seen_at FROM domains WHERE id > $1 ORDER BY id 
 SELECT id, name, base_url, first_seen_at FROM domains WHERE name = ANY ($1::text[]) ORDER BY id FOR UPDATE;
 
 -- name: merge_domains
--- Merges the values of the other domains into the oldest: sums, the slower crawl delay, the earlier and later times. Their leases end.
+-- Merges the values of the other domains into the oldest: sums, the earlier and later times. Their leases end.
 UPDATE domains k
 SET images_found = m.images_found, images_stored = m.images_stored, seed_rank = m.seed_rank, depth_reached = m.depth_reached,
     first_seen_at = m.first_seen_at, last_crawled_at = m.last_crawled_at, first_blocked_at = m.first_blocked_at,
-    next_allowed_at = m.next_allowed_at, is_active = m.is_active, crawl_delay_s = m.crawl_delay_s,
-    max_concurrent_requests = m.max_concurrent_requests, claimed_by = NULL, claim_expires_at = NULL, version = m.version + 1,
+    next_allowed_at = m.next_allowed_at, is_active = m.is_active, claimed_by = NULL, claim_expires_at = NULL, version = m.version + 1,
     ready_at = now()
 FROM (
     SELECT sum(images_found) AS images_found, sum(images_stored) AS images_stored, min(seed_rank) AS seed_rank,
            max(depth_reached) AS depth_reached, min(first_seen_at) AS first_seen_at, max(last_crawled_at) AS last_crawled_at,
            min(first_blocked_at) AS first_blocked_at, max(next_allowed_at) AS next_allowed_at, bool_and(is_active) AS is_active,
-           max(crawl_delay_s) AS crawl_delay_s, min(max_concurrent_requests) AS max_concurrent_requests, max(version) AS version
+           max(version) AS version
     FROM domains WHERE id = $1 OR id = ANY ($2::bigint[])
 ) m
 WHERE k.id = $1;
+
+-- name: merge_settings
+-- Merges the crawl settings of the other domains into those of the oldest: its own values stay, except for the longest delay and the
+-- fewest requests at once.
+INSERT INTO domain_settings (domain_id, settings, updated_by)
+SELECT $1, m.others || m.own || m.slowest, 'merge'
+FROM (SELECT COALESCE(jsonb_object_agg(e.key, e.value) FILTER (WHERE s.domain_id <> $1), '{}') AS others,
+             COALESCE(jsonb_object_agg(e.key, e.value) FILTER (WHERE s.domain_id = $1), '{}') AS own,
+             jsonb_strip_nulls(jsonb_build_object('delay', max((s.effective->>'delay')::float8), 'concurrency', min((s.effective->>'concurrency')::int))) AS slowest
+      FROM domain_settings s LEFT JOIN LATERAL jsonb_each(s.settings) e ON true
+      WHERE s.domain_id = $1 OR s.domain_id = ANY ($2::bigint[])
+      HAVING count(*) > 0) m
+ON CONFLICT (domain_id) DO UPDATE SET settings = EXCLUDED.settings, updated_by = EXCLUDED.updated_by, updated_at = now();
 
 -- name: move_origins
 -- Moves the robots.txt files of merged domains; of two for the same origin the newer is kept.

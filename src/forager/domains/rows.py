@@ -1,7 +1,13 @@
 """Parameters and results of the domain statements: named columns of bulk statements, row records."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
+
+
+class DomainBase(NamedTuple):
+    name: str
+    base_url: str
 
 
 class DomainName(NamedTuple):
@@ -13,6 +19,15 @@ class HeldLease(NamedTuple):
     id: int
     version: int
     may_go_on: bool
+
+
+class UsedBudget(NamedTuple):
+    """A page budget after pages were charged to it."""
+
+    name: str
+    pages: int
+    until: datetime | None
+    pages_left: int | None
 
 
 class RenewedLease(NamedTuple):
@@ -33,6 +48,15 @@ class ExcessLeases(NamedTuple):
     domains: list[int]
     workers: list[int]
     held: list[int]
+
+
+class UrgentDomains(NamedTuple):
+    """The leases of a worker that have urgent tasks, and the number of urgent domains that wait for a lease."""
+
+    held: list[int]
+    since: list[datetime]
+    waiting: int
+    overdue: int
 
 
 class StoredRobots(NamedTuple):

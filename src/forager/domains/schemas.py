@@ -2,17 +2,35 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, with_config
+from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator, create_model, with_config
 
-from forager.api.types import Row
+from forager.api import types
+from forager.api.types import NOT_GIVEN, Row
+from forager.config.crawl_settings import FIELDS, is_hidden
 from forager.db.rows import RECORD
 from forager.explain.conditions import Gate
 
 Status = Literal["pending", "active", "exhausted", "blocked", "unreachable"]
 Breaker = Literal["closed", "open", "half_open"]
 SHOP = "shop.example"
+
+
+def _read_setting(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    """`none` chooses no value, where null takes the choice back; `•••` keeps a secret. Both are read later."""
+    return value if value == "none" or is_hidden(value) else validate(value)
+
+
+_FIELDS: dict[str, Any] = {
+    name: (
+        Annotated[field.rebuild_annotation() | None, WrapValidator(_read_setting)],
+        Field(default=NOT_GIVEN, description=field.description),
+    )
+    for name, field in FIELDS.items()
+}
+CrawlSettingsChanges: Any = create_model("CrawlSettingsChanges", __base__=types.Changes, **_FIELDS)
+"""Crawl settings that are changed: every field may be left out."""
 
 
 class DomainRow(Row):
@@ -33,6 +51,8 @@ class DomainRow(Row):
     error_rate: float
     images_found: int
     images_stored: int
+    image_yield_rate: float = Field(description="Stored images per page.")
+    avg_images_per_page: float = Field(description="Images seen per page, stored or not.")
     is_leased: bool = Field(description="Whether a worker is crawling it now.")
     run_id: int | None
     priority_score: float
@@ -42,7 +62,10 @@ class DomainRow(Row):
     crawl_delay_s: float | None
     content_policy: str | None
     parser_name: str
+    worker_label: str = Field(description="Only workers with this label claim it; empty: any worker.")
     breaker_state: Breaker
+    is_budget_used: bool = Field(description="Whether its page budget is used up, so that nothing is claimed.")
+    budget_resets_at: datetime | None
 
 
 class TopDomain(Row):
@@ -60,6 +83,11 @@ class TopDomain(Row):
     priority_score: float
     total_error_count: int
     error_rate: float
+    source: str = Field(examples=["seed"])
+    parser_name: str
+    worker_label: str
+    is_budget_used: bool = Field(description="Whether its page budget is used up, so that nothing is claimed.")
+    budget_resets_at: datetime | None
     changed: int
     visits: int
     change_rate: float | None
@@ -133,6 +161,13 @@ class Changes(Row):
 class Revisits(Row):
     pages: int
     next_at: datetime | None
+
+
+class ScoreTermRow(Row):
+    name: str
+    points: float
+    unit: str = Field(description="What a point is given for, and the limit.")
+    explanation: str = Field(description="What it is in this domain.")
 
 
 class Domain(Row):
@@ -211,7 +246,16 @@ class Domain(Row):
     breaker_opened_at: datetime | None
     priority_score: float
     priority_computed_at: datetime | None
+    site_origin: str | None = Field(
+        description="Scheme and host under which its pages are known; new links of its twins are taken as this one."
+    )
+    duplicate_pages: int = Field(description="Pages with the content of another one, which is revisited instead.")
+    priority_boost: float = Field(description="Points that an operator added to its score.")
+    urgency: int = Field(description="Claimed before others: 2 an urgent task is due, 1 it is boosted, 0 neither.")
+    urgent_at: datetime | None = Field(description="When its first urgent task is due.")
+    recent_error_rate: float = Field(description="Of about the last 50 visits, the part that failed.")
     score_terms: dict[str, float]
+    score_explained: list[ScoreTermRow]
     page_states: dict[str, int]
     changes: Changes
     revisits: Revisits
@@ -232,6 +276,37 @@ class Trap(Row):
     released_at: datetime | None
     released_by: str | None
     pages_left_out: int
+
+
+class SitemapFile(Row):
+    id: int
+    url: str
+    found_by: Literal["robots", "guess", "index", "page", "redirect"]
+    named_by: str | None
+    found_at: datetime
+    format: Literal["sitemap", "index", "text", "rss", "atom", "json"] | None
+    urls: int
+    new_urls: int
+    read_at: datetime | None
+    problem: str | None
+    outcome: str | None
+    status_code: int | None
+    error_code: str | None
+    error_message: str | None
+    visited_at: datetime | None
+    next_visit_at: datetime | None
+
+
+class Sitemaps(Row):
+    sitemaps: int
+    indexes: int
+    feeds: int
+    urls: int
+    new_urls: int
+    read_at: datetime | None
+    pages: int
+    orphans: int
+    files: list[SitemapFile]
 
 
 class Added(Row):
@@ -273,3 +348,60 @@ class Why(Row):
     remedy: str | None
     page_checks: list[Gate]
     domain_checks: list[Gate]
+
+
+class Profile(Row):
+    name: str = Field(examples=["shops"])
+    settings: dict[str, Any] = Field(examples=[{"delay": "2s"}])
+    members: list[str] = Field(
+        description="Names and patterns of domains.", examples=[["shop.example", "*.example.org"]]
+    )
+    updated_at: datetime
+    updated_by: str
+    domains: int = Field(description="Known domains that belong to it.")
+
+
+class ProfileDetails(Profile):
+    domain_names: list[str]
+
+
+class ProfileDifference(Row):
+    name: str
+    is_new: bool
+    settings: dict[str, Any] = Field(description="New values; null: no longer set.")
+    joined: list[str]
+    left: list[str]
+
+
+class ProfileApplied(Row):
+    change: ProfileDifference
+    domains: int = Field(description="Known domains that changed profile.")
+    dry_run: bool
+
+
+class ProfileDeleted(Row):
+    name: str
+    domains: int
+
+
+class EffectiveSetting(Row):
+    name: str = Field(examples=["delay"])
+    value: Any = Field(examples=["2s"])
+    origin: str = Field(description="default, profile NAME, or domain.", examples=["profile shops"])
+
+
+class EffectiveSettings(Row):
+    name: str = Field(examples=[SHOP])
+    profile: str | None
+    settings: list[EffectiveSetting]
+
+
+class CrawlSettingField(Row):
+    name: str = Field(examples=["delay"])
+    group: str = Field(examples=["How fast and how much"])
+    kind: Literal["flag", "choice", "duration", "number", "list", "mapping", "text"]
+    choices: list[str]
+    default: Any = Field(examples=["1s"])
+    is_secret: bool = Field(description="Its value is never shown.")
+    may_be_none: bool
+    description: str

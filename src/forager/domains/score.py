@@ -1,4 +1,4 @@
-"""Recomputes the scores of all domains in batches. The formula is `domain_score` in the schema."""
+"""Recomputes the scores of all domains in batches. The formula is the SQL function `score_terms`."""
 
 from forager.db.types import Connection
 from forager.domains import store

@@ -1,30 +1,34 @@
 """Operator actions on a domain: reset it or its breaker, pause, resume, block, change its settings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import with_config
 
+from forager.config.cipher import PasswordCipher
 from forager.db.rows import RECORD
 from forager.db.types import Connection
 from forager.domains import admin as domains
+from forager.domains import settings
 from forager.domains import store as domain_store
 from forager.domains.admin import OPERATOR, STANDING_STILL, LockedDomain
 from forager.domains.cooldown import sign_moves
+from forager.domains.denied import require_allowed
 from forager.domains.lookup import canonical_name, known_name
-from forager.domains.settings import REVISITS, in_words, validate_changes
+from forager.domains.settings import Configured
 from forager.domains.status import DomainStatus, can_transition
 from forager.errors import ConflictError, NotFoundError
 from forager.frontier import admin as pages
 from forager.frontier import claim
 from forager.frontier import revisit_store as revisits
-from forager.images.models import ImagePolicy
 from forager.stats import store as stats
 from forager.urls.domain import origin_of
 
 MOST_SEEDS = 100
 """Seeds that are retried at once in a domain with nothing waiting."""
+ROBOTS_DENIED = "robots_denied"
+"""The reason code of a block by a robots.txt that forbids everything."""
 PENDING, BLOCKED, EXHAUSTED = DomainStatus.PENDING, DomainStatus.BLOCKED, DomainStatus.EXHAUSTED
 
 
@@ -76,17 +80,6 @@ class Blocked:
     """False: the domain was added by the block, before its first visit."""
 
 
-@with_config(RECORD)
-@dataclass(frozen=True, slots=True)
-class Configured:
-    name: str
-    changes: Mapping[str, Any]
-    planned: int = 0
-    """Next visits that were scheduled or moved."""
-    dropped: int = 0
-    """Scheduled visits that were removed."""
-
-
 async def reset(conn: Connection, name: str, *, by: str, reason: str, also_gone: bool = False) -> Reset:
     """Clears whatever held the domain back: it becomes pending and due now, or stays active.
 
@@ -134,7 +127,7 @@ async def block(
     `hush_s` is how long the lease holder may not know of the block: during that time no other worker sends requests to
     the site.
     """
-    was_known = await _add_unknown(conn, name)
+    was_known = await add_unknown(conn, name)
     held = await hold_domain(conn, name)
     if held.status is BLOCKED:
         await domains.renew_block(conn, held.id, reason=reason, rest_s=rest_s)
@@ -148,7 +141,7 @@ async def block(
     return Blocked(held.name, held.status, rest_s, held.claimed_by is not None, was_known)
 
 
-async def _add_unknown(conn: Connection, name: str) -> bool:
+async def add_unknown(conn: Connection, name: str) -> bool:
     """Adds a domain without pages unless it is known; returns whether it was. A name without a dot, a colon or a
     scheme is a typing error, and the NotFoundError is raised."""
     try:
@@ -157,6 +150,7 @@ async def _add_unknown(conn: Connection, name: str) -> bool:
         new = canonical_name(name)
         if not set(".:") & set(new):
             raise
+        await require_allowed(conn, [new])
         base = name if "://" in name else f"https://{new}"
         await domain_store.add_domains(conn, {new: origin_of(base)}, source=OPERATOR, run=None)
         return False
@@ -175,37 +169,33 @@ async def rescore(conn: Connection, name: str, *, is_scored: bool) -> DomainScor
 
 
 async def configure(
-    conn: Connection, name: str, changes: Mapping[str, Any], *, by: str, refresh_every_s: float | None
+    conn: Connection,
+    name: str,
+    changes: Mapping[str, Any],
+    *,
+    by: str,
+    cipher: PasswordCipher,
+    refresh_every_s: float | None,
+    reason: str | None = None,
 ) -> Configured:
-    """Changes the settings of a domain: column → value, None clears. A new frequency reschedules the next visits at
-    once."""
-    validate_changes(changes)
+    """Changes crawl settings of a domain: name → value as a person writes it, None takes it back. Adds an unknown
+    domain, so that the settings hold before its first request. A domain that its robots.txt blocks is reset when
+    robots.txt is overridden."""
+    was_known = await add_unknown(conn, name)
     held = await hold_domain(conn, name)
-    if (budget := changes.get("max_pages_per_run")) is not None:
-        await domains.count_run_pages(conn, held.id, budget=budget)
-    await domains.configure(conn, held.id, changes)
-    if held.images_policy == ImagePolicy.NONE != changes.get("images_policy", ImagePolicy.NONE):
-        await pages.clear_validators(conn, held.id)
-    await domains.note(conn, held.id, by=by, reason=in_words(changes))
-    if not REVISITS & changes.keys():
-        return Configured(held.name, changes)
-    planned, dropped = await plan_revisits(conn, held, by=by, refresh_every_s=refresh_every_s)
-    return Configured(held.name, changes, planned, dropped)
-
-
-async def clear_networks(conn: Connection, name: str, *, by: str) -> Configured:
-    """Revokes what --allow-network allowed for a domain. A running run keeps what it was given."""
-    held = await hold_domain(conn, name)
-    await domains.clear_networks(conn, held.id)
-    await domains.note(conn, held.id, by=by, reason="networks forgotten")
-    return Configured(held.name, {})
+    done = await settings.configure(
+        conn, held, changes, by=by, cipher=cipher, refresh_every_s=refresh_every_s, reason=reason
+    )
+    if done.changes.get("obey_robots") is False and await domains.block_reason(conn, held.id) == ROBOTS_DENIED:
+        await reset(conn, held.name, by=by, reason="its robots.txt is overridden")
+    return done if was_known else replace(done, is_new=True)
 
 
 async def release_tasks(conn: Connection, domain_id: int) -> None:
     """Frees the tasks of a lease that was ended; they no longer count against any limit."""
     freed = await claim.free_tasks(conn, [domain_id])
     await domain_store.return_claims(conn, freed)
-    for run, _, count in freed:
+    for run, _, count, _ in freed:
         await stats.return_pages(conn, run, count)
 
 
@@ -216,15 +206,6 @@ async def _requeue_home(conn: Connection, held: LockedDomain, *, by: str) -> int
     reopened = homes.get(held.id, 0)
     await domains.reset_domain(conn, held.id, reopened=reopened)
     return reopened
-
-
-async def plan_revisits(
-    conn: Connection, held: LockedDomain, *, page_id: int | None = None, by: str, refresh_every_s: float | None
-) -> tuple[int, int]:
-    planned = await pages.plan_revisits(conn, held.id, page_id=page_id, by=by)
-    dropped = await pages.drop_revisits(conn, held.id, page_id=page_id)
-    await domains.set_cooldown(conn, held.id, refresh_every_s=refresh_every_s)
-    return planned, dropped
 
 
 async def hold_domain(conn: Connection, name: str) -> LockedDomain:

@@ -1,177 +1,292 @@
-"""The domain settings an operator may change, and their bounds. Pure."""
+"""The crawl settings of a domain: reads its layers, resolves them, and changes those chosen for it."""
 
-import re
-from collections.abc import Mapping
-from math import isfinite
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from forager.config.values import LABEL
+from pydantic import with_config
+
+from forager.config.cipher import PasswordCipher
+from forager.config.crawl_layers import dump_layer, open_layer
+from forager.config.crawl_settings import (
+    DEFAULT,
+    LOGINS,
+    REVISITS,
+    SCOPES,
+    CrawlSettings,
+    Resolved,
+    canonical_name,
+    changed_names,
+    describe_changes,
+    read_layer,
+    resolve,
+    restore_hidden,
+    show_value,
+)
+from forager.db import statements
+from forager.db.query import Query
+from forager.db.rows import RECORD
+from forager.db.types import Connection
+from forager.domains import admin as domains
+from forager.domains.admin import LockedDomain
 from forager.errors import UsageError
-from forager.fetch.models import Rendering
+from forager.frontier import admin as pages
 from forager.images.models import ImagePolicy
-from forager.parsing.sites import AUTO, parsers
-from forager.storage.policy import ContentPolicy
+from forager.runs.models import Scope
 
-DAY_S = 86_400.0
-TEN_YEARS_S = 3650 * DAY_S
+SQL = statements.load("forager.domains", "settings.sql")
+WIDTH = {scope: width for width, scope in enumerate((Scope.PAGE, Scope.PREFIX, Scope.HOST, Scope.DOMAIN, Scope.ANY))}
+"""How far each scope reaches, compared with the others."""
 
 
-class Bounds(NamedTuple):
+class StoredLayers(NamedTuple):
+    """The layers of one domain as they are stored."""
+
+    domain_id: int
     name: str
-    low: float
-    high: float
-    is_whole: bool = False
+    profile: str | None
+    profile_settings: str | None
+    settings: str
 
 
-NUMBERS = {
-    "crawl_delay_s": Bounds("The delay in seconds", 0, DAY_S),
-    "max_concurrent_requests": Bounds("The number of requests at once", 1, 1000, is_whole=True),
-    "max_pages_per_run": Bounds("The number of pages per run", 1, 2**31 - 1, is_whole=True),
-    "max_pages_per_template": Bounds("The number of pages per template", 1, 2**31 - 1, is_whole=True),
-    "revisit_every_s": Bounds("The frequency in seconds", 1, TEN_YEARS_S),
-    "revisits_per_day": Bounds("The number of revisits per day", 0.001, 10_000_000),
-    "refresh_every_s": Bounds("The time between refreshes in seconds", 1, TEN_YEARS_S),
-    "history_retention_s": Bounds("The time visits stay in the database, in seconds,", DAY_S, 10 * TEN_YEARS_S),
-    "image_retention_s": Bounds("The time files of images are kept, in seconds,", DAY_S, 10 * TEN_YEARS_S),
-}
-WINDOW = ("maintenance_start", "maintenance_end")
-REVISITS = frozenset({"revisit_every_s", "is_adaptive", "refresh_every_s"})
-"""Changing one of these reschedules the next visits."""
+class DomainScope(NamedTuple):
+    domain_id: int
+    name: str
+    is_crawled: bool
+    scope: str
+    has_scope: bool
+    """Whether a scope was chosen for it or its profile."""
+    prefixes: list[str]
 
 
-WORDS = {
-    "crawl_delay_s": "delay",
-    "max_concurrent_requests": "requests at once",
-    "max_pages_per_run": "pages per run",
-    "max_pages_per_template": "pages per template",
-    "revisit_every_s": "visited again",
-    "is_adaptive": "adaptive",
-    "revisits_per_day": "revisits per day",
-    "refresh_every_s": "refreshed after",
-    "window": "window",
-    "content_policy": "keeps",
-    "images_policy": "images",
-    "rendering": "browser",
-    "proxy_country": "proxies in",
-    "paces_per_proxy": "pace per proxy",
-    "parser_name": "parser",
-    "verifies_tls": "verifies certificates",
-    "stores_links": "stores links",
-    "history_retention_s": "history stays",
-    "image_retention_s": "files of images stay",
-    "worker_label": "workers with the label",
-}
-SPANS = (("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60))
+READ_SETTINGS = Query(SQL["read_settings"], StoredLayers)
+READ_SCOPES = Query(SQL["read_scopes"], DomainScope)
 
 
-def in_words(changes: Mapping[str, Any]) -> str:
-    """Returns `delay 2s, visited again every 6h, window 22:00-06:00 UTC`, for the history and the operator."""
-    shown = dict(changes)
-    if "maintenance_start" in shown:
-        start, end = shown.pop("maintenance_start"), shown.pop("maintenance_end")
-        shown["window"] = f"{start}-{end} UTC" if start else None
-    return ", ".join(f"{WORDS[column]} {_in_words(column, value)}" for column, value in shown.items())
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The layers of one domain, with their secrets decrypted."""
+
+    domain_id: int
+    name: str
+    profile: str | None
+    profile_settings: Mapping[str, Any] = field(repr=False)
+    settings: Mapping[str, Any] = field(repr=False)
+
+    def resolve(self, defaults: CrawlSettings) -> Resolved:
+        return resolve(defaults, self.profile_settings, self.settings, profile_name=self.profile)
+
+    @property
+    def effective(self) -> dict[str, Any]:
+        return {**self.profile_settings, **self.settings}
 
 
-def span(seconds: float) -> str:
-    """Formats a duration as a user would type it: `6h`, `90m`, `1.5s`."""
-    for unit, length in SPANS:
-        if seconds >= length and seconds % length == 0:
-            return f"{seconds / length:g}{unit}"
-    return f"{seconds:g}s"
+@with_config(RECORD)
+@dataclass(frozen=True, slots=True)
+class Configured:
+    name: str
+    changes: Mapping[str, Any]
+    """Name → new value as it is written in a file; None: the profile's value, or the default, is in force again."""
+    planned: int = 0
+    """Next visits that were scheduled or moved."""
+    dropped: int = 0
+    """Scheduled visits that were removed."""
+    is_new: bool = False
+    """The domain was not known before; it was added without pages."""
 
 
-def _in_words(column: str, value: Any) -> str:
-    match value:
-        case None:
-            return "never" if column == "revisit_every_s" else "default"
-        case bool():
-            return "on" if value else "off"
-        case int() | float():
-            often = "every " if column == "revisit_every_s" else ""
-            return often + span(value) if column.endswith("_s") else f"{value:,g}"
-        case _:
-            return str(value)
+async def read_layers(conn: Connection, name: str, cipher: PasswordCipher) -> Layers:
+    """Returns the layers of a known domain."""
+    stored = await READ_SETTINGS.one(conn, name)
+    profile = json.loads(stored.profile_settings or "{}")
+    return Layers(
+        stored.domain_id,
+        stored.name,
+        stored.profile,
+        open_layer(profile, cipher, f"profile {stored.profile}"),
+        open_layer(json.loads(stored.settings), cipher, stored.name),
+    )
 
 
-def validate_changes(changes: Mapping[str, Any]) -> None:
-    """Validates before anything is written; the database accepts what passes here."""
+class Changes(NamedTuple):
+    """Changes of the settings chosen for a domain or profile."""
+
+    chosen: dict[str, Any]
+    cleared: frozenset[str]
+    """Settings that are taken back: the profile's value or the default is in force again."""
+
+    def apply_to(self, layer: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in {**layer, **self.chosen}.items() if name not in self.cleared}
+
+    @property
+    def names(self) -> frozenset[str]:
+        return self.cleared | self.chosen.keys()
+
+    def describe(self) -> str:
+        """Returns `delay 2s, revisit_every default`."""
+        parts = [describe_changes(self.chosen), *(f"{name} default" for name in sorted(self.cleared))]
+        return ", ".join(filter(None, parts))
+
+    def shown(self) -> dict[str, Any]:
+        """Returns name → value as written in a file, without secrets; None for what is taken back."""
+        shown = {name: show_value(name, value) for name, value in self.chosen.items()}
+        return shown | dict.fromkeys(sorted(self.cleared))
+
+
+def read_changes(changes: Mapping[str, Any]) -> Changes:
+    """Validates changes as a person writes them; None or `default` takes a value back."""
     if not changes:
         raise UsageError("Nothing to set.")
-    for column, value in changes.items():
-        try:
-            _validate_value(column, value)
-        except UsageError as error:
-            error.field = column
-            raise
-    _validate_window(changes)
+    cleared = {word for word, value in changes.items() if value is None or value == DEFAULT}
+    chosen = read_layer({word: value for word, value in changes.items() if word not in cleared})
+    if "parser" in chosen:
+        _check_parser(chosen["parser"])
+    return Changes(chosen, frozenset(map(canonical_name, cleared)))
 
 
-def _validate_value(column: str, value: Any) -> None:
-    if column in NUMBERS:
-        if value is not None:
-            _validate_range(NUMBERS[column], value)
-    elif column == "content_policy":
-        _validate_policy(value)
-    elif column == "images_policy":
-        _validate_images(value)
-    elif column == "rendering":
-        _validate_rendering(value)
-    elif column == "proxy_country":
-        _validate_country(value)
-    elif column == "parser_name":
-        _validate_parser(value)
-    elif column == "worker_label":
-        _validate_label(value)
-    elif column not in {"is_adaptive", "paces_per_proxy", "stores_links", "verifies_tls", *WINDOW}:
-        raise UsageError(f"A domain has no {column!r} that can be set.")
+def _check_parser(name: str) -> None:
+    from forager.parsing.sites import AUTO, parsers
+
+    if name not in (known := [AUTO, *parsers()]):
+        raise UsageError(f"There is no parser {name!r}; there are {', '.join(known)}.", field="parser")
 
 
-def _validate_window(changes: Mapping[str, Any]) -> None:
-    if len(given := [changes.get(edge) for edge in WINDOW if changes.get(edge) is not None]) == 1:
-        raise UsageError("A maintenance window needs a beginning and an end.", field="maintenance_start")
-    if given and given[0] == given[1]:
-        raise UsageError(
-            "A maintenance window that ends when it begins would never close or never open.", field="maintenance_end"
-        )
+async def configure(
+    conn: Connection,
+    held: LockedDomain,
+    changes: Mapping[str, Any],
+    *,
+    by: str,
+    cipher: PasswordCipher,
+    refresh_every_s: float | None,
+    reason: str | None = None,
+) -> Configured:
+    """Changes settings of a domain whose row is locked. A new frequency reschedules the next visits at once; a wider
+    scope has the start pages read again."""
+    before = await read_layers(conn, held.name, cipher)
+    given = read_changes(restore_hidden(changes, before.effective))
+    after = given.apply_to(before.settings)
+    if "allow_networks" in given.cleared:
+        await domains.forget_networks(conn, held.id)
+    if (budget := after.get("max_pages")) is not None:
+        await domains.count_run_pages(conn, held.id, budget=budget)
+    await conn.execute(SQL["save_settings"], held.id, dump_layer(after, cipher), by)
+    await domains.note(conn, held.id, by=by, reason=given.describe() + (f": {reason}" if reason else ""))
+    if given.chosen.get("obey_robots") is False:
+        await conn.execute(SQL["explain_override"], held.id, reason, by)
+    effective = {**before.profile_settings, **after}
+    planned, dropped = await follow_up(conn, held, before.effective, effective, by=by, refresh_every_s=refresh_every_s)
+    return Configured(held.name, given.shown(), planned, dropped)
 
 
-def _validate_range(bounds: Bounds, value: float) -> None:
-    if not isfinite(value) or not bounds.low <= value <= bounds.high:
-        raise UsageError(f"{bounds.name} must be between {bounds.low:,g} and {bounds.high:,.0f}, not {value:g}.")
-    if bounds.is_whole and value != int(value):
-        raise UsageError(f"{bounds.name} must be a whole number, not {value:g}.")
+async def follow_up(
+    conn: Connection,
+    held: LockedDomain,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    by: str,
+    refresh_every_s: float | None,
+) -> tuple[int, int]:
+    """Does what a change of effective settings requires. Returns how many visits were scheduled and removed."""
+    changed = set(changed_names(before, after))
+    if before.get("images") == ImagePolicy.NONE != after.get("images") and "images" in changed:
+        await pages.clear_validators(conn, held.id)
+    if changed & SCOPES:
+        await _change_scope(conn, held, before, after, by=by)
+    if not changed & REVISITS:
+        return 0, 0
+    return await plan_revisits(conn, held, by=by, refresh_every_s=refresh_every_s)
 
 
-def _validate_country(value: str | None) -> None:
-    if value is not None and not (len(value) == 2 and value.isascii() and value.isalpha() and value.isupper()):
-        raise UsageError(f"{value!r} is no country; write two letters such as DE.")
+async def _change_scope(
+    conn: Connection, held: LockedDomain, before: Mapping[str, Any], after: Mapping[str, Any], *, by: str
+) -> None:
+    """Makes pages claimable that are in scope now."""
+    if _is_wider(before, after):
+        await read_again(conn, held.id, by=by)
+    await domains.reopen(conn, held.id)
 
 
-def _validate_parser(value: str | None) -> None:
-    known = [AUTO, *parsers()]
-    if value is not None and value not in known:
-        raise UsageError(f"There is no parser {value!r}; there are {', '.join(known)}.")
+async def read_again(conn: Connection, domain_id: int, *, by: str) -> None:
+    """Has all pages that were read visited again, completely: their links that were out of scope were not stored."""
+    await pages.clear_validators(conn, domain_id)
+    await pages.revisit_domain(conn, domain_id, by=by)
 
 
-def _validate_label(value: str | None) -> None:
-    if value is not None and not re.fullmatch(LABEL, value):
-        raise UsageError(
-            f"{value!r} is no label; write up to 63 small letters, digits, dots, dashes or underscores, such as eu."
-        )
+def _is_wider(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Returns whether links that were dropped before may be in scope now."""
+    scopes = [Scope(layer.get("scope", Scope.HOST)) for layer in (before, after)]
+    return (
+        WIDTH[scopes[1]] > WIDTH[scopes[0]]
+        or bool(set(after.get("prefixes", ())) - set(before.get("prefixes", ())))
+        or after.get("include", []) != before.get("include", [])
+        or after.get("exclude", []) != before.get("exclude", [])
+    )
 
 
-def _validate_images(value: object) -> None:
-    if value is not None and value not in set(ImagePolicy):
-        raise UsageError(f"There is no policy for images {value!r}; there are {', '.join(ImagePolicy)}.")
+async def plan_revisits(
+    conn: Connection, held: LockedDomain, *, page_id: int | None = None, by: str, refresh_every_s: float | None
+) -> tuple[int, int]:
+    """Schedules the next visits by the frequency in force. Returns how many were scheduled and removed."""
+    planned = await pages.plan_revisits(conn, held.id, page_id=page_id, by=by)
+    dropped = await pages.drop_revisits(conn, held.id, page_id=page_id)
+    await domains.set_cooldown(conn, held.id, refresh_every_s=refresh_every_s)
+    return planned, dropped
 
 
-def _validate_rendering(value: object) -> None:
-    if value is not None and value not in set(Rendering):
-        raise UsageError(f"A browser cannot be used {value!r}; write {', '.join(Rendering)}.")
+async def find_crawled(conn: Connection, names: Sequence[str]) -> frozenset[str]:
+    """Returns those of these domains that were crawled, or are to be, by an earlier order. Locks their rows."""
+    return frozenset(domain.name for domain in await READ_SCOPES.fetch(conn, list(names)) if domain.is_crawled)
 
 
-def _validate_policy(value: object) -> None:
-    if value is not None and value not in set(ContentPolicy):
-        known = ", ".join(ContentPolicy)
-        raise UsageError(f"There is no content policy {value!r}; there are {known}.")
+async def remember_order(conn: Connection, order: "Order", names: Sequence[str], *, by: str) -> None:
+    """Stores the flags of an order as settings of its domains, so that every later run does the same. An explicit scope
+    widens that of a domain which was crawled before and never narrows it: other orders still hold."""
+    if order.scope is None and not order.settings:
+        return
+    groups: dict[str, list[int]] = {}
+    for domain in await READ_SCOPES.fetch(conn, list(names)):
+        scope = order.scope_after(domain)
+        if values := {**order.settings, **scope}:
+            groups.setdefault(json.dumps(values, sort_keys=True), []).append(domain.domain_id)
+        if scope and domain.name in order.crawled:
+            await read_again(conn, domain.domain_id, by=by)
+    for text, ids in groups.items():
+        await conn.execute(SQL["merge_settings"], ids, text, by)
+
+
+class Order(NamedTuple):
+    """What an order says about the domains of its URLs."""
+
+    scope: Scope | None
+    """None: the settings of each domain decide."""
+    prefixes: Mapping[str, Sequence[str]]
+    """Domain → folders of its URLs."""
+    settings: Mapping[str, Any]
+    """Crawl settings that were given with it."""
+    crawled: frozenset[str]
+    """Domains that were crawled by an earlier order."""
+    is_default: bool = False
+    """The scope is only meant for domains that have none."""
+
+    def scope_after(self, domain: DomainScope) -> dict[str, Any]:
+        """Returns the scope settings of a domain after this order; none if they stay."""
+        if self.scope is None or (self.is_default and domain.has_scope):
+            return {}
+        before, is_new = Scope(domain.scope), domain.name not in self.crawled
+        after = self.scope if is_new or WIDTH[self.scope] > WIDTH[before] else before
+        values: dict[str, Any] = {}
+        if after is not before:
+            values["scope"] = after.value
+        if self.scope is Scope.PREFIX and after is Scope.PREFIX:
+            kept = [] if is_new else domain.prefixes
+            if added := sorted(set(self.prefixes.get(domain.name, ())) - set(kept)):
+                values["prefixes"] = [*kept, *added]
+        return values
+
+
+async def inherit_settings(conn: Connection, sources: Mapping[str, str]) -> None:
+    """Gives new domains the settings of the domains that link to them: name → name of the source."""
+    await conn.execute(SQL["inherit_settings"], list(sources), list(sources.values()), sorted(LOGINS))

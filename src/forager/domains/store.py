@@ -10,6 +10,7 @@ from forager.db.query import BulkCommand, Query
 from forager.db.types import Connection
 from forager.domains.cooldown import sign_moves
 from forager.domains.rows import (
+    DomainBase,
     DomainName,
     ExcessLeases,
     HeldLease,
@@ -19,25 +20,32 @@ from forager.domains.rows import (
     RenewedLease,
     ScoredDomains,
     StoredRobots,
+    UrgentDomains,
+    UsedBudget,
     VisitColumns,
 )
 from forager.frontier.models import Lease
 from forager.urls.domain import registrable
+from forager.urls.rules import names_above
 
 SQL = statements.load("forager.domains")
 ADD_SEED_DOMAINS = Query(SQL["add_seed_domains"], DomainName)
 FIND_DOMAINS = Query(SQL["find_domains"], DomainName)
-ALLOW_NETWORKS = Query(SQL["allow_networks"], int)
+OWNERS_OF = Query(SQL["owners_of"], str)
 HOLD_LEASES = Query(SQL["hold_leases"], HeldLease)
 LASTMODS_OF = Query(SQL["lastmods_of"], LastmodCounts)
 WITHOUT_LINKS = Query(SQL["without_links"], int)
 COUNT_VISITS = BulkCommand(SQL["count_visits"], VisitColumns)
+COUNT_CLAIMS = Query(SQL["count_claims"], UsedBudget)
 RENEW_LEASES = Query(SQL["renew_leases"], RenewedLease)
 SURPLUS = Query(SQL["find_extra_domains"], ExcessLeases)
+FIND_URGENT = Query(SQL["find_urgent"], UrgentDomains)
+FIND_LEAST_URGENT = Query(SQL["find_least_urgent"], int)
 RELEASE = BulkCommand(SQL["release"], ReleaseColumns)
 FREE_LOST_LEASES = Query(SQL["free_lost_leases"], DomainName)
 FIND_ROBOTS = Query(SQL["find_robots"], StoredRobots)
 FORGIVE_UNREACHABLE = Query(SQL["reset_unreachable"], bool)
+KNOWN_BASES = Query(SQL["known_bases"], DomainBase)
 SITEMAPS_OF_RUN = Query(SQL["sitemaps_of_run"], str)
 NEXT_READY = Query(SQL["next_ready"], NextReady)
 SCORE_DOMAINS = Query(SQL["score_domains"], ScoredDomains)
@@ -63,6 +71,8 @@ class RobotsCopy:
     """The URLs of its Sitemap lines."""
     is_insecure: bool = False
     """It could not be fetched because the site's certificate is invalid."""
+    is_refused: bool = False
+    """It could not be fetched because no connection came about."""
     silence_s: float = 0.0
     """The Retry-After of a response without a robots.txt; it applies to the whole domain."""
 
@@ -93,6 +103,8 @@ class Seeded:
     rank: int | None
     """The best rank among its seeds."""
     pages: int
+    is_guess: bool = False
+    """All its seeds were named without a scheme."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +175,8 @@ async def add_domains(conn: Connection, bases: Mapping[str, str], *, source: str
     names = sorted(bases)
     if names:
         parents = [registrable(name) for name in names]
-        await conn.execute(SQL["add_domains"], names, parents, [bases[name] for name in names], source, run)
+        bases_of = [bases[name] for name in names]
+        await conn.execute(SQL["add_domains"], names, parents, bases_of, source, run, *_above(names))
 
 
 async def add_seed_domains(
@@ -182,13 +195,26 @@ async def add_seed_domains(
         source,
         run,
         is_scored,
+        *_above(seeded),
     )
     return {domain.name: domain.id for domain in added}
+
+
+def _above(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Returns each name with the names above it, in two columns."""
+    pairs = [(name, above) for name in names for above in names_above(name)]
+    return [name for name, _ in pairs], [above for _, above in pairs]
 
 
 async def raise_ranks(conn: Connection, ranks: Mapping[int, int]) -> None:
     if ranks:
         await conn.execute(SQL["raise_ranks"], list(ranks), list(ranks.values()))
+
+
+async def has_images_due(conn: Connection, run: int) -> bool:
+    """Returns whether a domain that was added for images has some left for the run."""
+    found: bool = await conn.fetchval(SQL["has_images_due"], run)
+    return found
 
 
 async def stream_names(conn: Connection, run: int) -> AsyncIterator[tuple[str, str]]:
@@ -204,6 +230,38 @@ async def stream_known_names(conn: Connection, after: int) -> AsyncIterator[tupl
         yield row["id"], row["name"]
 
 
+async def adopt_domains(conn: Connection, led: Mapping[int, int], *, run: int, is_standing: bool) -> None:
+    """Takes domains into a run because seeds of it lead there: domain → the domain of that seed."""
+    if led:
+        await conn.execute(SQL["adopt_domains"], run, sorted(led), is_standing)
+        await conn.execute(SQL["adopt_settings"], list(led), list(led.values()))
+
+
+async def adopt_prefixes(conn: Connection, folders: Mapping[int, str]) -> None:
+    """Adds a folder to the prefixes of each of these domains that is crawled by prefixes."""
+    if folders:
+        await conn.execute(SQL["adopt_prefixes"], list(folders), list(folders.values()))
+
+
+async def guess_schemes(conn: Connection, bare: Iterable[str], typed: Iterable[str] = ()) -> None:
+    """Notes which domains were named without a scheme, and which with one; a domain in both has one."""
+    typed = set(typed)
+    bare = set(bare) - typed
+    if bare | typed:
+        await conn.execute(SQL["guess_schemes"], sorted(bare), sorted(typed))
+
+
+async def move_bases(conn: Connection, bases: Mapping[int, str]) -> None:
+    """Notes the origin that is tried instead of the one that did not work."""
+    if bases:
+        await conn.execute(SQL["move_bases"], list(bases), list(bases.values()))
+
+
+async def known_bases(conn: Connection, names: Iterable[str]) -> dict[str, str]:
+    """Returns the origin of each of these domains of which something was fetched."""
+    return dict(await KNOWN_BASES.fetch(conn, list(names)))
+
+
 async def assign_free_domains(conn: Connection, run: int, *, limit: int) -> int:
     """Assigns domains that no active run has to the continuous run; returns their number."""
     adopted: int = await conn.fetchval(SQL["assign_free_domains"], run, limit)
@@ -211,7 +269,14 @@ async def assign_free_domains(conn: Connection, run: int, *, limit: int) -> int:
 
 
 async def find_domains(conn: Connection, names: Iterable[str]) -> dict[str, int]:
-    return {domain.name: domain.id for domain in await FIND_DOMAINS.fetch(conn, list(names))}
+    """Returns the domains of hosts by name; subdomains may belong to a domain above them."""
+    names = list(names)
+    return {domain.name: domain.id for domain in await FIND_DOMAINS.fetch(conn, names, *_above(names))}
+
+
+async def owners_of(conn: Connection, names: Iterable[str]) -> list[str]:
+    """Returns the names of the domains that hosts belong to."""
+    return await OWNERS_OF.fetch(conn, sorted(set((await find_domains(conn, names)).values())))
 
 
 async def count_discovered(conn: Connection, pages: Mapping[int, int], *, run: int | None) -> None:
@@ -232,13 +297,14 @@ async def update_requeue_counts(conn: Connection, pages: Mapping[int, int]) -> N
         await conn.execute(SQL["update_requeue_counts"], list(pages), list(pages.values()))
 
 
+async def uncount_pages(conn: Connection, pages: Mapping[int, int]) -> None:
+    """Subtracts pages that turned out to be sitemaps or feeds."""
+    if pages:
+        await conn.execute(SQL["uncount_pages"], list(pages), list(pages.values()))
+
+
 async def wake_unreachable(conn: Connection, names: Sequence[str]) -> None:
     await conn.execute(SQL["wake_unreachable"], names)
-
-
-async def allow_networks(conn: Connection, names: Sequence[str], networks: Sequence[str]) -> list[int]:
-    """Stores which networks may be connected to for these domains besides public addresses. Returns their ids."""
-    return await ALLOW_NETWORKS.fetch(conn, list(names), list(networks))
 
 
 async def assign_domains(
@@ -328,15 +394,22 @@ def _standing_columns(standings: Sequence[RequestState | None]) -> _StandingColu
     )
 
 
-async def count_claims(conn: Connection, pages: Mapping[int, int]) -> None:
-    if pages:
-        await conn.execute(SQL["count_claims"], list(pages), list(pages.values()))
+async def count_claims(
+    conn: Connection, pages: Mapping[int, int], *, refresh_every_s: float | None, max_pages_per_domain: int | None
+) -> list[UsedBudget]:
+    """Charges pages to the budgets of their domains. Returns the budgets that this used up."""
+    charged = {domain: count for domain, count in pages.items() if count}
+    if not charged:
+        return []
+    given = (list(charged), list(charged.values()), refresh_every_s, max_pages_per_domain)
+    budgets = await COUNT_CLAIMS.fetch(conn, *given)
+    return [budget for budget in budgets if budget.pages_left is not None and budget.pages_left <= 0]
 
 
-async def return_claims(conn: Connection, freed: Sequence[tuple[int, int, int]]) -> None:
-    """Takes run, domain and pages."""
-    if freed:
-        await conn.execute(SQL["return_claims"], *map(list, zip(*freed, strict=True)))
+async def return_claims(conn: Connection, freed: Sequence[tuple[int, int, int, int]]) -> None:
+    """Takes run, domain, pages and how many of them the domain's page budget counts."""
+    if charged := [(run, domain, count) for run, domain, _, count in freed if count]:
+        await conn.execute(SQL["return_claims"], *map(list, zip(*charged, strict=True)))
 
 
 async def renew_leases(conn: Connection, *, worker: int, lease_s: float) -> dict[tuple[int, int], LeaseRenewal]:
@@ -352,6 +425,24 @@ async def find_extra_domains(
     nothing."""
     found = await SURPLUS.first(conn, worker, run, heard_s)
     return (found.domains, dict(zip(found.workers, found.held, strict=True))) if found else ([], {})
+
+
+async def find_urgent(
+    conn: Connection,
+    *,
+    worker: int,
+    run: int,
+    labels: Sequence[str],
+    most: int,
+    max_pages_per_domain: int | None,
+    waited_s: float,
+) -> UrgentDomains:
+    """Returns what is urgent for a worker: in domains that it holds, and in domains that wait for a lease."""
+    return await FIND_URGENT.one(conn, worker, run, ["", *labels], most, max_pages_per_domain, waited_s)
+
+
+async def find_least_urgent(conn: Connection, *, worker: int, run: int, kept: Sequence[int], limit: int) -> list[int]:
+    return await FIND_LEAST_URGENT.fetch(conn, worker, run, kept, limit)
 
 
 async def release(

@@ -7,6 +7,7 @@ here.
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from forager.db.database import Database
 from forager.db.types import Connection
@@ -14,17 +15,25 @@ from forager.dispatch.message import CrawlHint
 from forager.dispatch.store import delete_offers
 from forager.domains import store as domains
 from forager.domains.models import Trap
+from forager.domains.session_store import StoredSession, find_sessions
+from forager.domains.sessions import DomainSession, LoginRequest, Sessions
+from forager.domains.sessions import save as save_sessions
 from forager.domains.store import Release, RobotsCopy
 from forager.domains.traps import traps_of
-from forager.engine.config import ContentConfig, LeaseConfig, RunConfig
+from forager.domains.url_rules import StoredRules
+from forager.engine.config import LeaseConfig, RunConfig, SettingsResolver, keeps_bodies
 from forager.engine.proxying import NoProxies, ProxyPool, ProxyPools
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.trap_detector import shut
 from forager.frontier import claim
 from forager.frontier.models import Lease, Target
 from forager.links.scope import claim_depth, claim_patterns
+from forager.logs import log
 from forager.stats import store as stats
 from forager.storage.store import newest_bodies
+from forager.urls.rules import UrlRules
+
+NO_SESSIONS: Mapping[int, DomainSession] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +44,12 @@ class Claimed:
     """All traps known in these domains."""
     pools: Mapping[int, ProxyPool] = field(default_factory=dict)
     """Domain → its proxy pool, for domains that have one."""
+    rules: UrlRules | None = None
+    """The URL rules of all domains; None if nothing was claimed."""
+    sessions: Mapping[int, DomainSession] = field(default_factory=dict)
+    """Domain → its cookies and its login, for domains that had some."""
+    redirected: Mapping[str, str] = field(default_factory=dict)
+    """Seeds of the run → where they lead, as any worker found."""
 
 
 class Claims:
@@ -43,8 +58,10 @@ class Claims:
         database: Database,
         run: RunConfig,
         lease: LeaseConfig,
-        content: ContentConfig = ContentConfig(),  # noqa: B008 (frozen)
+        resolver: SettingsResolver = SettingsResolver(),  # noqa: B008 (it has no state that matters)
         proxies: ProxyPools = NoProxies(),  # noqa: B008 (it has no state)
+        *,
+        sessions: Sessions | None = None,
     ) -> None:
         self._database = database
         self._run = run.run
@@ -52,13 +69,20 @@ class Claims:
         self._workers = run.workers
         self._labels = run.labels
         self._config = lease
-        self._content = content
+        self._resolver = resolver
         self._proxies = proxies
+        self._sessions = sessions or Sessions()
         self._depth = claim_depth(run.spec)
         self._patterns = claim_patterns(run.spec)
         self.is_spent = False
         """The run's page limit is reached."""
         self._times_returned = 0
+        self._url_rules = StoredRules()
+
+    def adopt(self, seeds: Collection[str]) -> None:
+        """Adds seeds to the patterns of the run: where its seeds lead."""
+        self._spec = replace(self._spec, seeds=(*self._spec.seeds, *seeds))
+        self._patterns = claim_patterns(self._spec)
 
     def resume(self) -> None:
         """Called when pages were returned to the run's limit."""
@@ -69,6 +93,8 @@ class Claims:
         """Leases the best ready domains, with their stored robots.txt and known traps. With `offered`, leases only
         domains that the hints name."""
         named = None if offered is None else [(hint.domain_id, hint.version) for hint in offered]
+
+        stored: list[StoredSession] = []
 
         async def once(conn: Connection) -> Claimed:
             await domains.wake_due(conn, self._run)
@@ -83,17 +109,26 @@ class Claims:
                 labels=self._labels,
                 offered=named,
                 live_s=self._config.live_s,
+                resolve=self._resolver.resolve,
             )
             if not leases:
                 return Claimed([], [])
             domain_ids = [lease.domain_id for lease in leases]
             traps = await traps_of(conn, domain_ids)
             await shut(conn, traps)  # also traps that other workers found meanwhile
-            proxied = [lease.domain_id for lease in leases if lease.has_proxies]
+            proxied = [lease for lease in leases if lease.has_proxies or lease.settings.proxy == "always"]
             pools = await self._proxies.open(conn, proxied) if proxied else {}
-            return Claimed(leases, await domains.find_robots(conn, domain_ids), traps, pools)
+            stored[:] = await find_sessions(conn, domain_ids)
+            robots, rules = await domains.find_robots(conn, domain_ids), await self._url_rules.refresh(conn)
+            redirected = {} if self._spec.is_long else await stats.read_redirected(conn, self._run)
+            return Claimed(leases, robots, traps, pools, rules, redirected=redirected)
 
-        return await in_transaction(self._database, once)
+        claimed = await in_transaction(self._database, once)
+        return replace(claimed, sessions=await self._sessions.open(stored)) if stored else claimed
+
+    async def url_rules(self) -> UrlRules:
+        """Returns the URL rules of all domains as they are now."""
+        return await in_transaction(self._database, self._url_rules.refresh)
 
     async def resolve_offers(self, hints: Sequence[CrawlHint]) -> set[int]:
         """Returns the domains that hints named, that we did not get, and that another worker may claim. Withdraws the
@@ -113,13 +148,48 @@ class Claims:
         return await in_transaction(self._database, lambda conn: self._take(conn, worker, wants))
 
     async def _take(self, conn: Connection, worker: int, wants: Sequence[tuple[Lease, int]]) -> list[Target]:
-        granted = None
-        if self._spec.max_pages is not None:
-            before = self._times_returned
-            granted = await stats.acquire_pages(conn, self._run, sum(want for _, want in wants))
-            self.is_spent = granted == 0 and self._times_returned == before  # otherwise pages were returned meanwhile
-            wants = split_grant(wants, granted)
-        targets = await claim.claim_tasks(
+        if self._spec.max_pages is None:
+            targets, charged = await self._claim(conn, worker, wants)
+        else:
+            targets, charged = await self._claim_limited(conn, worker, wants)
+        limited = {lease.domain_id for lease, _ in wants if self._has_budget(lease)}
+        counts = {domain: count for domain, count in charged.items() if domain in limited}
+        used = await domains.count_claims(
+            conn,
+            counts,
+            refresh_every_s=self._config.keeping.refresh_every_s,
+            max_pages_per_domain=self._spec.max_pages_per_domain,
+        )
+        for budget in used:
+            until = budget.until.isoformat() if budget.until is not None else None
+            log().info(
+                "page budget used up", action="domain.budget_used", domain=budget.name, pages=budget.pages, until=until
+            )
+        keeping = {lease.domain_id for lease, _ in wants if keeps_bodies(lease)}
+        return await with_bodies(conn, targets, keeping) if keeping else targets
+
+    async def _claim_limited(
+        self, conn: Connection, worker: int, wants: Sequence[tuple[Lease, int]]
+    ) -> tuple[list[Target], Counter[int]]:
+        """Claims within the page limit of the run. Images are part of the pages that show them and do not count: they
+        are claimed also when the limit is reached."""
+        before = self._times_returned
+        granted = await stats.acquire_pages(conn, self._run, sum(want for _, want in wants))
+        targets, charged = await self._claim(conn, worker, split_grant(wants, granted)) if granted else ([], Counter())
+        pages = sum(target.is_page for target in targets)
+        await stats.return_pages(conn, self._run, granted - pages)
+        taken = Counter(target.domain_id for target in targets)
+        left = [(lease, want - taken[lease.domain_id]) for lease, want in wants if want > taken[lease.domain_id]]
+        if left and granted < sum(want for _, want in wants):
+            targets += (await self._claim(conn, worker, left, only_images=True))[0]
+        is_over = granted == 0 and self._times_returned == before  # otherwise pages were returned meanwhile
+        self.is_spent = is_over and not targets and not await domains.has_images_due(conn, self._run)
+        return targets, charged
+
+    async def _claim(
+        self, conn: Connection, worker: int, wants: Sequence[tuple[Lease, int]], *, only_images: bool = False
+    ) -> tuple[list[Target], Counter[int]]:
+        return await claim.claim_tasks(
             conn,
             wants,
             worker=worker,
@@ -127,19 +197,19 @@ class Claims:
             max_pages_per_domain=self._spec.max_pages_per_domain,
             max_depth=self._depth,
             patterns=self._patterns,
+            only_images=only_images,
         )
-        if granted is not None:
-            await stats.return_pages(conn, self._run, granted - len(targets))
-        limited = {lease.domain_id for lease, _ in wants if self._has_budget(lease)}
-        await domains.count_claims(conn, Counter(t.domain_id for t in targets if t.domain_id in limited))
-        keeping = {lease.domain_id for lease, _ in wants if self._content.keeps_bodies(lease)}
-        return await with_bodies(conn, targets, keeping) if keeping else targets
 
     def _has_budget(self, lease: Lease) -> bool:
-        return self._spec.max_pages_per_domain is not None or lease.max_pages_per_run is not None
+        return self._spec.max_pages_per_domain is not None or lease.settings.max_pages is not None
 
-    async def release(self, worker: int, releases: Sequence[Release]) -> None:
-        """Releases leases. Tasks that were not visited stay open for the next lease; lost leases are ignored."""
+    async def release(
+        self, worker: int, releases: Sequence[Release], sessions: Mapping[int, DomainSession] = NO_SESSIONS
+    ) -> None:
+        """Releases leases and stores their sessions. Tasks that were not visited stay open for the next lease; lost
+        leases are ignored."""
+        changed = {domain: session for domain, session in sessions.items() if session.has_changed}
+        columns = await self._sessions.seal(changed) if changed else None
 
         async def once(conn: Connection) -> None:
             held = await domains.hold_leases(conn, [release.lease.token for release in releases], worker=worker)
@@ -149,8 +219,26 @@ class Claims:
                 await domains.release(
                     conn, ours, max_depth=self._depth, patterns=self._patterns, keeping=self._config.keeping
                 )
+            if columns is not None:
+                await save_sessions(conn, columns, _requests_of(changed), [each.lease.domain_id for each in ours])
 
         await in_transaction(self._database, once)
+
+    async def save_sessions(self, worker: int, sessions: Mapping[tuple[int, int], DomainSession]) -> None:
+        """Stores changed sessions of leases that are held on, so that a killed worker loses no login."""
+        by_domain = {token[0]: session for token, session in sessions.items()}
+        columns = await self._sessions.seal(by_domain)
+        requests = {domain: list(session.requests) for domain, session in by_domain.items()}
+
+        async def once(conn: Connection) -> None:
+            held = await domains.hold_leases(conn, list(sessions), worker=worker)
+            made = [(domain, each) for domain, sent in requests.items() for each in sent]
+            await save_sessions(conn, columns, made, [token[0] for token in held])
+
+        await in_transaction(self._database, once)
+        for domain, session in by_domain.items():
+            session.mark_saved()
+            del session.requests[: len(requests[domain])]
 
     async def count_waiting(self, most: int) -> int:
         """Returns the number of domains that could be leased now, up to about `most`."""
@@ -175,12 +263,16 @@ class Claims:
         )
 
 
+def _requests_of(sessions: Mapping[int, DomainSession]) -> list[tuple[int, LoginRequest]]:
+    return [(domain, request) for domain, session in sessions.items() for request in session.requests]
+
+
 async def give_back(conn: Connection, domain_ids: Sequence[int]) -> bool:
     """Reopens tasks of these domains that were claimed and not visited, and returns them to the limits; False if there
     are none."""
     freed = await claim.free_tasks(conn, domain_ids)
     await domains.return_claims(conn, freed)
-    for run, _, pages in freed:
+    for run, _, pages, _ in freed:
         await stats.return_pages(conn, run, pages)
     return bool(freed)
 

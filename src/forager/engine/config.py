@@ -3,12 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from forager.config.cipher import PasswordCipher
+from forager.config.crawl_layers import load_layer
+from forager.config.crawl_settings import DEFAULT_SETTINGS, CrawlSettings, resolve
 from forager.domains.store import Keeping
-from forager.fetch.models import Rendering
-from forager.frontier.models import Lease
+from forager.frontier.models import Lease, LeasedDomain
 from forager.images.models import ImagePolicy
 from forager.runs.models import RunSpec
 from forager.storage.policy import ContentPolicy
+
+MAX_RESOLVED = 10_000
+"""Different crawl settings that a worker remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +54,8 @@ class LeaseConfig:
 
 @dataclass(frozen=True, slots=True)
 class PacingConfig:
-    """The request rate of a domain where its lease does not set one."""
+    """The request rate of a domain beside what its crawl settings say."""
 
-    delay_s: float
-    max_concurrent_requests: int
     longest_wait_s: float
     """A domain whose next request is later than this is released."""
     breaker_failures: int
@@ -109,33 +112,40 @@ class FrontierConfig:
     max_subdomains: int
     max_near_duplicates: int
     max_calendar_pages: int
-    max_pages_per_template: int | None = None
-    """Maximum number of pages per URL template where the domain does not set one; None: no limit."""
+    max_sitemaps: int = 10_000
+    """Sitemaps and feeds of one site."""
+    sitemap_interval_s: tuple[float, float] = (3600.0, 7 * 86_400.0)
+    """The shortest and longest time between two readings of a sitemap or feed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ContentConfig:
-    """What is stored of a page where its domain does not set it."""
+class SettingsResolver:
+    """Resolves the crawl settings of leased domains; equal ones are resolved once."""
 
-    content_policy: str = ContentPolicy.SIGNALS
-    images: str = ImagePolicy.FOUND
-    rendering: str = Rendering.NEVER
+    def __init__(self, defaults: CrawlSettings = DEFAULT_SETTINGS, cipher: PasswordCipher | None = None) -> None:
+        self.defaults = defaults
+        self._cipher = cipher or PasswordCipher(())
+        self._resolved: dict[str, CrawlSettings] = {}
 
-    def policy_of(self, lease: Lease) -> str:
-        return lease.content_policy or self.content_policy
+    def resolve(self, leased: LeasedDomain) -> CrawlSettings:
+        if not leased.chosen:
+            return self.defaults
+        found = self._resolved.get(leased.chosen)
+        if found is None:
+            if len(self._resolved) > MAX_RESOLVED:
+                self._resolved.clear()
+            chosen = load_layer(leased.chosen, self._cipher, leased.domain)
+            found = self._resolved[leased.chosen] = resolve(self.defaults, domain=chosen).settings
+        return found
 
-    def images_of(self, lease: Lease) -> str:
-        return lease.images or self.images
 
-    def rendering_of(self, lease: Lease) -> str:
-        return lease.rendering or self.rendering
+def keeps_bodies(lease: Lease) -> bool:
+    """Returns whether bodies of the domain's pages are stored."""
+    return lease.settings.content != ContentPolicy.SIGNALS
 
-    def keeps_bodies(self, lease: Lease) -> bool:
-        return self.policy_of(lease) != ContentPolicy.SIGNALS
 
-    def needs_store(self, lease: Lease) -> bool:
-        """Returns whether visits to the domain write to the body store."""
-        return self.keeps_bodies(lease) or self.images_of(lease) == ImagePolicy.DOWNLOAD or lease.images_only
+def needs_store(lease: Lease) -> bool:
+    """Returns whether visits to the domain write to the body store."""
+    return keeps_bodies(lease) or lease.settings.images == ImagePolicy.DOWNLOAD or lease.images_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,4 +158,4 @@ class WorkerConfig:
     failures: FailureConfig
     buffer: BufferConfig
     frontier: FrontierConfig
-    content: ContentConfig = field(default_factory=ContentConfig)
+    settings: SettingsResolver = field(default_factory=SettingsResolver)

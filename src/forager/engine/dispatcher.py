@@ -12,27 +12,30 @@ from forager import clock
 from forager.domains.store import Release
 from forager.engine.abandoned_tasks import AbandonedTasks
 from forager.engine.addresses import Addresses
-from forager.engine.config import WorkerConfig
+from forager.engine.config import WorkerConfig, needs_store
 from forager.engine.database_clock import DatabaseClock
 from forager.engine.domain_queue import DomainQueue, defer
 from forager.engine.domain_queues import DomainQueues
+from forager.engine.logins import Logins
 from forager.engine.network_monitor import NetworkMonitor, is_network_failure, shows_network_works
 from forager.engine.outcome_handler import OutcomeHandler
 from forager.engine.pauses import Pauses
-from forager.engine.pipeline import Pipeline, VisitOptions, admit
+from forager.engine.pipeline import Pipeline, VisitOptions, admit, admit_session
 from forager.engine.proxying import POOL_COOLDOWN_S
 from forager.engine.rendering import RenderOptions
 from forager.engine.request_slots import RequestSlots, Slot, Wait
 from forager.engine.request_timing import LeasedRequest
 from forager.engine.robots_cache import RobotsCache
+from forager.engine.sitemap_finder import SitemapFinder
 from forager.engine.stop import StopRequest, cancel, settled
 from forager.engine.write_buffer import WriteBuffer
 from forager.errors import (
     CalledOffError,
     ProxyError,
 )
-from forager.fetch.models import Rendering
+from forager.fetch.models import Rendering, RenderSteps
 from forager.frontier.models import Outcome, Target
+from forager.links.scope import claim_depth
 from forager.logs import about
 from forager.proxies.models import Proxy
 from forager.robots.rules import Rules
@@ -54,10 +57,11 @@ class Dispatcher:
         stop: StopRequest,
         pauses: Pauses,
         database_clock: DatabaseClock,
+        sitemaps: SitemapFinder | None = None,
         network: NetworkMonitor | None = None,
     ) -> None:
-        self._content = config.content
         self._longest_wait_s = config.pacing.longest_wait_s
+        self._follows_files = sitemaps is not None and claim_depth(config.run.spec) > 0
         self._pipeline = pipeline
         self._queues = queues
         self._buffer = buffer
@@ -73,8 +77,10 @@ class Dispatcher:
             longest_wait_s=config.pacing.longest_wait_s,
             stop=stop,
             database_clock=database_clock,
+            sitemaps=sitemaps,
             network=network,
         )
+        self.logins = Logins(pipeline.client, self.robots, self.outcomes, database_clock)
         self._open: set[asyncio.Task[None]] = set()
         self._slots = RequestSlots(config.requests.max_requests_in_flight)
         self._waiting: dict[Wait, dict[int, DomainQueue]] = {wait: {} for wait in Wait}
@@ -96,7 +102,7 @@ class Dispatcher:
         while queue.is_ready and not self._stop.asked:
             if now >= queue.lease_until:
                 return
-            if self._pauses.is_paused and self._pauses.stops(stores_bodies=self._content.needs_store(queue.lease)):
+            if self._pauses.is_paused and self._pauses.stops(stores_bodies=needs_store(queue.lease)):
                 self._paused[queue.lease.domain_id] = queue
                 return
             if wait := self._why_wait(queue, now):
@@ -158,10 +164,16 @@ class Dispatcher:
             queue.begin_robots_fetch()
             self._spawn(self._fetch_robots(queue, origin))
             return False
-        if refused := admit(target, rules):
+        obeys_robots = queue.lease.settings.obey_robots
+        if refused := admit(target, rules, obeys_robots=obeys_robots) or admit_session(target, queue.login):
             self.outcomes.end_task(queue, refused)
             self._flush_if_waiting(queue)
             return True
+        if queue.needs_login:
+            queue.put_back(target)
+            queue.begin_login()
+            self._spawn(self._log_in(queue))
+            return False
         if not self._is_address_free(queue, origin, now):
             queue.put_back(target)
             return False
@@ -184,7 +196,7 @@ class Dispatcher:
             self.outcomes.fail(queue, target, ProxyError(reason))
             queue.close(Release(queue.lease, queue.wait_s(now), POOL_COOLDOWN_S, reason=reason))
         elif wait_s > self._longest_wait_s:
-            reason = "its proxies have made all requests they may make in this hour"
+            reason = queue.pool.wait_reason()
             queue.close(Release(queue.lease, queue.wait_s(now), wait_s, reason=reason))
         else:
             queue.put_back(target)
@@ -218,6 +230,12 @@ class Dispatcher:
         self._flush_if_waiting(queue)
         self.start_requests(queue)
 
+    async def _log_in(self, queue: DomainQueue) -> None:
+        about(domain=queue.lease.domain)
+        await self.logins.run(queue)
+        queue.end_login()
+        self.start_requests(queue)
+
     def _wait(self, queue: DomainQueue, now: float) -> None:
         """Waits for the next request time; one that is too far off ends the lease instead."""
         is_idle = not queue.pace.in_flight and queue.next_wake_at() is not None
@@ -228,7 +246,9 @@ class Dispatcher:
 
     def set_timer(self, queue: DomainQueue, now: float) -> None:
         next_wake_at = queue.next_wake_at()
-        if next_wake_at is None or queue.is_lost or queue.is_fetching_robots or self._stop.asked:
+        if next_wake_at is None or queue.is_lost or self._stop.asked:
+            return
+        if queue.is_fetching_robots or queue.is_logging_in:
             return
         domain = queue.lease.domain_id
         when = self._loop.time() + max(0.0, next_wake_at - now) + clock.TIMER_GRAIN_S  # else it fires repeatedly
@@ -270,6 +290,7 @@ class Dispatcher:
     ) -> None:
         about(task=target.task_id, domain=queue.lease.domain)
         request = PageRequest(self, queue, target, address, via)
+        logins = queue.login.logins if queue.login is not None else 0
         outcome = await self._pipeline.visit(target, request, self._options_of(queue, target, request))
         queue.finish_visit(has_left=request.has_left)
         took_s = outcome.waited_s
@@ -279,6 +300,8 @@ class Dispatcher:
             queue.pool.record(via, outcome.error, at=at, response_time_ms=took_ms)
         if via is None and await self._is_local_failure(queue, outcome):
             self.outcomes.put_back(queue, outcome)
+        elif self.logins.judge(queue, outcome, logins):
+            pass  # it is visited again with a valid session
         elif self.outcomes.handle(queue, outcome):
             self._flush_if_waiting(queue)
         if not queue.is_lost:
@@ -288,12 +311,30 @@ class Dispatcher:
         self.start_waiting()
 
     def _options_of(self, queue: DomainQueue, target: Target, request: "PageRequest") -> VisitOptions:
-        lease, content = queue.lease, self._content
-        rendering, mode = None, content.rendering_of(lease)
-        if mode != Rendering.NEVER and not target.is_image:
-            rules = queue.robots.get(origin_of(target.url))
-            rendering = RenderOptions(mode, rules if isinstance(rules, Rules) else None, request.subrequest_sent)
-        return VisitOptions(content.policy_of(lease), content.images_of(lease), rendering)
+        settings = queue.lease.settings
+        rendering, mode = None, settings.rendering
+        if mode != Rendering.NEVER and target.is_page:
+            rules = queue.robots.get(origin_of(target.url)) if settings.obey_robots else None
+            rendering = RenderOptions(
+                mode,
+                rules if isinstance(rules, Rules) else None,
+                RenderSteps(
+                    settings.render_wait_for, settings.render_click, settings.render_scroll, settings.render_screenshot
+                ),
+                request.subrequest_sent,
+                queue.login,
+            )
+        follows = self._follows_files
+        return VisitOptions(
+            settings.content,
+            settings.images,
+            rendering,
+            settings.documents,
+            settings.store_external_links,
+            queue.login,
+            sitemaps=follows and settings.sitemaps,
+            feeds=follows and settings.feeds,
+        )
 
     async def _is_local_failure(self, queue: DomainQueue, outcome: Outcome) -> bool:
         """Returns whether a request failed because of our own network."""

@@ -10,12 +10,15 @@ import heapq
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from forager import clock
+from forager.domains.sessions import DomainSession
 from forager.domains.store import Release, RequestState
 from forager.engine import retry_policy
 from forager.engine.failure_streak import FailureStreak
+from forager.engine.login_state import LoginState
 from forager.engine.proxying import ProxyPool
 from forager.engine.request_history import RequestHistory
 from forager.engine.request_slots import DomainShare
@@ -27,8 +30,22 @@ from forager.politeness.throttle import Throttle
 
 SECONDS_AHEAD = 10.0
 MOST_AHEAD = 128
+URGENT_AHEAD = 8
+"""Targets that are claimed for urgent tasks of a domain that has others waiting."""
 UNREACHABLE_COOLDOWNS_S = (300.0, 900.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0)
 """The setting `cooldown.unreachable` is the upper limit."""
+
+
+@dataclass(slots=True)
+class UrgentTasks:
+    """The urgent tasks of one queue."""
+
+    held: set[int] = field(default_factory=set)
+    """Those that it took and that are not finished."""
+    are_expected: bool = False
+    """Some are to be claimed, although enough other targets may be there."""
+    since: datetime | None = None
+    """Since when those were due that were last expected: one that cannot be claimed is not expected again and again."""
 
 
 class DomainQueue:
@@ -45,6 +62,8 @@ class DomainQueue:
         budget: int | None,
         opened_at: float = 0.0,
         pool: ProxyPool | None = None,
+        session: DomainSession | None = None,
+        login: LoginState | None = None,
     ) -> None:
         self.lease = lease
         self.opened_at = opened_at
@@ -59,8 +78,7 @@ class DomainQueue:
         """Why it makes no request for a while; set until that is written to the database."""
         # requests
         self.is_unpaced = is_unpaced
-        self.pace = pace
-        self.breaker = breaker
+        self.pace, self.breaker = pace, breaker
         self._breaker_resets = lease.breaker_resets
         """How often operators had closed the breaker by hand, as last known; a higher number means that one closed it
         again."""
@@ -76,6 +94,11 @@ class DomainQueue:
         # robots.txt
         self.robots = RobotsRules()
         self.is_fetching_robots = False
+        # login
+        self.session = session or DomainSession()
+        self.login = login
+        """None: the domain has no login."""
+        self.is_logging_in = False
         # targets
         self.targets: deque[Target] = deque()
         self._delayed: list[tuple[float, int, Target]] = []
@@ -84,6 +107,7 @@ class DomainQueue:
         self.is_refilling = False
         self.is_frontier_empty = False
         """The last claim returned fewer targets than requested; only pages enqueued from now on can add more."""
+        self._urgent = UrgentTasks()
         self._has_news = False
         """New pages were reported after the last claim began: its result may be out of date."""
         # outcomes
@@ -113,6 +137,7 @@ class DomainQueue:
             or self._undiagnosed
             or self._unrecorded
             or self.is_fetching_robots
+            or self.is_logging_in
             or self.is_refilling
             or self._delayed
         )
@@ -151,6 +176,7 @@ class DomainQueue:
 
     def _clear_targets(self) -> None:
         self.targets.clear()
+        self._urgent.held.clear()
         self._delayed.clear()
 
     def check_lease(self, now: float) -> None:
@@ -194,12 +220,30 @@ class DomainQueue:
     def needs_refill(self) -> bool:
         if self.closing or self.is_lost or self.is_frontier_empty or self.is_refilling or self.is_budget_exhausted:
             return False
-        return len(self.targets) * 2 <= self.wanted
+        return self._urgent.are_expected or len(self.targets) * 2 <= self.wanted
 
     def begin_refill(self) -> int:
         """Returns the number of targets to claim."""
         self.is_refilling, self._has_news = True, False
-        return self.wanted - len(self.targets)
+        want = self.wanted - len(self.targets)
+        if self._urgent.are_expected:
+            self._urgent.are_expected = False
+            most = URGENT_AHEAD if self.pages_left is None else min(URGENT_AHEAD, self.pages_left)
+            return max(want, most)
+        return want
+
+    def expect_urgent(self, since: datetime) -> bool:
+        """Has urgent tasks, due `since`, claimed at once. Returns False if these were expected before."""
+        if self.closing or since == self._urgent.since:
+            return False
+        self._urgent.since, self._urgent.are_expected = since, True
+        self.add_new_pages()
+        return True
+
+    @property
+    def has_urgent(self) -> bool:
+        """Returns whether it holds urgent tasks that are not finished, or is about to."""
+        return bool(self._urgent.held) or self._urgent.are_expected
 
     def end_refill(self, targets: Sequence[Target], *, is_short: bool) -> list[int]:
         """Adds the claimed targets; `is_short` means fewer than requested. Returns the tasks that an operator cancelled
@@ -209,8 +253,13 @@ class DomainQueue:
         return self.take(targets)
 
     def take(self, targets: Sequence[Target]) -> list[int]:
-        """Adds targets. Returns the tasks among them that an operator cancelled meanwhile."""
-        self.targets.extend(target for target in targets if target.task_id not in self.called_off)
+        """Adds targets, urgent ones before the others. Returns the tasks among them that an operator cancelled
+        meanwhile."""
+        wanted = [target for target in targets if target.task_id not in self.called_off]
+        urgent = [target for target in wanted if target.is_urgent]
+        self._urgent.held.update(target.task_id for target in urgent)
+        self.targets.extendleft(reversed(urgent))
+        self.targets.extend(target for target in wanted if not target.is_urgent)
         if self.pages_left is not None:
             self.pages_left = max(0, self.pages_left - len(targets))
         return [target.task_id for target in targets if target.task_id in self.called_off] if self.called_off else []
@@ -233,6 +282,9 @@ class DomainQueue:
     def put_back(self, target: Target) -> None:
         self.targets.appendleft(target)
 
+    def put_last(self, target: Target) -> None:
+        self.targets.append(target)
+
     def delay(self, target: Target, until: float) -> None:
         heapq.heappush(self._delayed, (until, target.task_id, target))
 
@@ -240,6 +292,7 @@ class DomainQueue:
         """Removes a target that an operator paused or cancelled. Returns False if it was not waiting: a visit in
         progress ends at its next step, a finished one is recorded, and one that arrives with a claim is skipped."""
         self.called_off.add(task)
+        self._urgent.held.discard(task)
         waiting = len(self.targets) + len(self._delayed)
         self.targets = deque(target for target in self.targets if target.task_id != task)
         self._delayed = [entry for entry in self._delayed if entry[1] != task]
@@ -255,7 +308,8 @@ class DomainQueue:
     @property
     def is_ready(self) -> bool:
         """Returns whether only the delay and the breaker keep the next request from starting."""
-        return not (self.is_lost or self.closing or self.is_fetching_robots or self.is_resolving)
+        is_busy = self.is_fetching_robots or self.is_logging_in or self.is_resolving
+        return not (self.is_lost or self.closing or is_busy)
 
     def can_start(self, now: float) -> bool:
         return self.pace.can_start(now) and self.breaker.can_start(now, self.pace.in_flight)
@@ -325,6 +379,18 @@ class DomainQueue:
     def end_robots_fetch(self) -> None:
         self.is_fetching_robots = False
 
+    # login ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def needs_login(self) -> bool:
+        return self.login is not None and not self.login.is_logged_in
+
+    def begin_login(self) -> None:
+        self.is_logging_in = True
+
+    def end_login(self) -> None:
+        self.is_logging_in = False
+
     # outcomes ------------------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -356,6 +422,7 @@ class DomainQueue:
 
     def end_task(self, outcome: Outcome) -> None:
         """Updates the failure streak, and whether the domain has pages, from the outcome that ended a task."""
+        self._urgent.held.discard(outcome.target.task_id)
         self.streak.note(outcome)
         self.has_pages |= outcome.error is None and outcome.trouble is None
 

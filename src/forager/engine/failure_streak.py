@@ -10,12 +10,13 @@ the server (robots.txt, the address guard, a bug of ours) neither count nor end 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forager.errors import ResponseError, VisitError
+from forager.errors import ChallengeError, ResponseError, VisitError
 from forager.frontier.models import DomainFailure, Outcome
 
 WORDS = {
     DomainFailure.LOGIN_REQUIRED: "asked for a login",
     DomainFailure.FORBIDDEN: "answered 403",
+    DomainFailure.CHALLENGE: "showed a check of its visitors",
     DomainFailure.RATE_LIMITED: "answered 429",
     DomainFailure.SERVER_ERROR: "answered with a server error",
     DomainFailure.UNREACHABLE: "did not answer",
@@ -37,7 +38,7 @@ class FailureStreak:
                 self.code, self.count = outcome.trouble.value, 0
             self.count += 1
             self.last = outcome.error
-        elif is_response(outcome) and not outcome.target.is_image:
+        elif is_response(outcome) and outcome.target.is_page:
             self.code, self.count, self.is_new = None, 0, True
 
     @property
@@ -50,7 +51,11 @@ class FailureStreak:
         if self.code is None:
             return ""
         times = "once" if self.count == 1 else f"{self.count} times in a row"
-        detail = f": {self.last}" if self.code == DomainFailure.UNREACHABLE and self.last is not None else ""
+        detail = ""
+        if self.code == DomainFailure.UNREACHABLE and self.last is not None:
+            detail = f": {self.last}"
+        elif isinstance(self.last, ChallengeError):
+            detail = f" ({self.last.reason})"
         return f"it {WORDS[DomainFailure(self.code)]} {times}{detail}"
 
 

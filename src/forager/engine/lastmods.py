@@ -4,6 +4,8 @@ Runs after the batch is recorded, in a separate transaction: a value that is los
 time the sitemap is read.
 """
 
+import asyncio
+import heapq
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -17,28 +19,36 @@ from forager.engine.transaction_retry import in_transaction
 from forager.frontier import lastmod
 from forager.frontier.models import Outcome
 from forager.logs import log
-from forager.parsing.dates import parse_date
+from forager.parsing.dates import parse_lastmod
 
-SITEMAP = "sitemap"
+SITEMAPS = frozenset({"sitemap", "index"})
+AT_ONCE = 1000
+"""Dates parsed before other work of the event loop has its turn."""
+MOST_SENT = 5000
+"""Newest dates of a sitemap that are compared with visits; far fewer visits are ever brought forward."""
 
 
-def collect_lastmods(
+async def collect_lastmods(
     outcomes: Sequence[Outcome], queues: DomainQueues, page_ids: Mapping[bytes, int]
 ) -> dict[tuple[int, int], list[tuple[int, datetime]]]:
-    """Returns lease → pages of its own domain with their last modification times. Empty where no page recurs."""
+    """Returns lease → pages and sitemaps of its own domain with their last modification times, the newest ones of each
+    sitemap."""
     found: dict[tuple[int, int], list[tuple[int, datetime]]] = defaultdict(list)
     for outcome in outcomes:
-        links = outcome.selection.links
-        if not links or links[0].rel != SITEMAP:
-            continue
+        listing = outcome.reading.listing if outcome.reading is not None else None
         queue = queues.get(outcome.target.domain_id)
-        if queue is None or queue.lease.revisit_every_s is None:
+        if listing is None or listing.format not in SITEMAPS or queue is None:
             continue
-        for link in links:
-            if link.rel == SITEMAP and link.anchor and link.domain == queue.lease.domain and link.key in page_ids:
-                at = parse_date(link.anchor)
+        dated: list[tuple[datetime, int]] = []
+        for number, link in enumerate(outcome.selection.links):
+            if number % AT_ONCE == AT_ONCE - 1:
+                await asyncio.sleep(0)
+            if link.anchor and link.domain == queue.lease.domain and link.key in page_ids:
+                at = parse_lastmod(link.anchor)
                 if at is not None:
-                    found[outcome.target.token].append((page_ids[link.key], at))
+                    dated.append((at, page_ids[link.key]))
+        if dated:
+            found[outcome.target.token] += [(page, at) for at, page in heapq.nlargest(MOST_SENT, dated)]
     return found
 
 

@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from forager import clock
+from forager.domains.sessions import DomainSession
 from forager.domains.store import Release
+from forager.engine.access import access_of, login_state_of
 from forager.engine.batch import Recorded
 from forager.engine.claims import Claimed
 from forager.engine.config import WorkerConfig
@@ -16,6 +18,7 @@ from forager.engine.dispatcher import Dispatcher
 from forager.engine.domain_queue import DomainQueue, block
 from forager.engine.domain_queues import DomainQueues
 from forager.engine.first_delays import FirstDelays
+from forager.engine.logins import LOGIN_FAILED
 from forager.engine.proxying import ProxyPool
 from forager.fetch.client import Client
 from forager.frontier.models import Lease
@@ -24,6 +27,9 @@ from forager.politeness.breaker import Breaker
 from forager.politeness.guard import AddressGuard
 from forager.politeness.throttle import LatencyTracker, Throttle, clamp_delay
 from forager.stats.counters import CounterMap
+
+UNREADABLE_S = 300.0
+"""A domain whose settings could not be decrypted is tried again after this: the key may be there then."""
 
 
 class LeaseKeeper:
@@ -51,24 +57,43 @@ class LeaseKeeper:
         """Adds a queue for each claimed domain; `asked_at` is when the claim began."""
         self.count("claimed", len(claimed.leases))
         for lease in claimed.leases:
-            self._enter(lease)
-            self._queues.add(self._build_queue(lease, claimed.pools.get(lease.domain_id), asked_at, until))
+            session = claimed.sessions.get(lease.domain_id) or DomainSession()
+            self._enter(lease, session)
+            pool = claimed.pools.get(lease.domain_id)
+            opened = self._build_queue(lease, pool, asked_at, until, session=session)
+            self._queues.add(opened)
+            if lease.problem is not None:
+                self._reject(opened, lease.problem)
         for copy in claimed.robots:
             if queue := self._queues.get(copy.domain_id):
                 self._dispatcher.robots.apply_cached(queue, copy)
+
+    def _reject(self, queue: DomainQueue, problem: str) -> None:
+        """Releases a domain whose settings cannot be read, before its first request. Its pages stay open."""
+        log().error("settings unreadable", action="settings.unreadable", domain=queue.lease.domain, reason=problem)
+        wait_s, reason = queue.lease.wait_s, f"its settings cannot be read: {problem}"
+        queue.close(
+            Release(queue.lease, wait_s, UNREADABLE_S, status="blocked", reason_code=LOGIN_FAILED, reason=reason)
+        )
 
     def count(self, what: str, number: int) -> None:
         if number:
             self.tally.add("leases", what, number)
 
-    def _enter(self, lease: Lease) -> None:
-        """Registers an address guard for a domain for which an operator allowed more networks."""
+    def _enter(self, lease: Lease, session: DomainSession) -> None:
+        """Registers what is particular to the requests of a domain: the address guard, if an operator allowed more
+        networks, its cookies, headers and authentication."""
         check = None
-        if lease.allow_networks and self._guard is not None:
-            check = self._guard.with_networks(lease.allow_networks).check_ip
-        self._client.enter(lease.domain, verifies_tls=lease.verifies_tls, check_address=check)
+        if lease.settings.allow_networks and self._guard is not None:
+            check = self._guard.with_networks(lease.settings.allow_networks).check_ip
+        access = access_of(lease, session)
+        self._client.enter(
+            lease.domain, verifies_tls=lease.settings.verify_tls, check_address=check, access=access, jar=session.jar
+        )
 
-    def _build_queue(self, lease: Lease, pool: ProxyPool | None, asked_at: float, until: float) -> DomainQueue:
+    def _build_queue(
+        self, lease: Lease, pool: ProxyPool | None, asked_at: float, until: float, *, session: DomainSession
+    ) -> DomainQueue:
         pacing = self._config.pacing
         breaker = Breaker(most_failures=pacing.breaker_failures, reset_s=pacing.breaker_reset_s)
         breaker.resume(lease.breaker_state, lease.breaker_failures, asked_at - lease.breaker_open_s)
@@ -86,17 +111,18 @@ class LeaseKeeper:
             budget=self._config.lease.lease_pages,
             opened_at=asked_at,
             pool=pool,
+            session=session,
+            login=login_state_of(lease, session),
         )
 
     def _build_pace(self, lease: Lease, pool: ProxyPool | None) -> Throttle:
         pacing, now = self._config.pacing, clock.monotonic()
-        delay_s = clamp_delay(lease.delay_s if lease.delay_s is not None else pacing.delay_s)
+        delay_s = clamp_delay(lease.settings.delay)
         if pool is not None and pool.paces_per_proxy:
-            delay_s = pool.split_delay(delay_s)
-        most = lease.max_concurrent_requests or pacing.max_concurrent_requests
+            delay_s = clamp_delay(pool.split_delay(delay_s))
         tempo = LatencyTracker(lease.response_s, lease.pace_extra_s) if pacing.adaptive_pace else None
         wait_s = lease.wait_s or self._first_delays.next_s(min(delay_s, pacing.longest_wait_s), now)
-        return Throttle(delay_s=delay_s, max_in_flight=most, now=now, wait_s=wait_s, tempo=tempo)
+        return Throttle(delay_s=delay_s, max_in_flight=lease.settings.concurrency, now=now, wait_s=wait_s, tempo=tempo)
 
     # ending --------------------------------------------------------------------------------------------------------
 

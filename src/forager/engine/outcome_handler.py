@@ -63,13 +63,16 @@ class OutcomeHandler:
         self._close_failing(queue, outcome, retry_policy.hold_s(error, len(earlier.moments) + 1) if error else 0.0)
         return True
 
-    def put_back(self, queue: DomainQueue, outcome: Outcome) -> None:
-        """Repeats the visit when our own network is back; the request that was sent stays on record."""
+    def put_back(self, queue: DomainQueue, outcome: Outcome, *, is_last: bool = False) -> None:
+        """Repeats the visit when our own network is back, or the site has a session for us; the request that was sent
+        stays on record."""
         if queue.is_lost or queue.closing:
             return
         self._save_request(queue, outcome)
         if outcome.target.task_id in queue.called_off:
             self._abandoned.add(queue, [outcome.target.task_id])
+        elif is_last:
+            queue.put_last(outcome.target)
         else:
             queue.put_back(outcome.target)
 

@@ -10,29 +10,43 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 from forager import clock
-from forager.engine.link_selection import select
+from forager.engine.link_selection import Selected, select, select_listed
+from forager.engine.login_state import LOGOUT_LINK, LoginState, filter_links
 from forager.engine.page_parser import PageParser
 from forager.engine.rendering import FAILED, RENDERED, Renderer, RenderOptions
 from forager.engine.request_timing import RequestTiming
 from forager.engine.retry_policy import find_problem, outcome_of
 from forager.errors import (
     BrokenError,
+    NoHttpsError,
     RobotsDeniedError,
+    RobotsUnreachableError,
+    SessionUrlError,
     SkippedError,
     VisitError,
 )
-from forager.fetch.client import ACCEPT_IMAGES, Client, accepts_any_type
+from forager.fetch.client import (
+    ACCEPT_IMAGES,
+    ACCEPT_SITEMAPS,
+    Client,
+    accepts_any_type,
+    is_page_or_document,
+)
 from forager.fetch.decode import decompress
+from forager.fetch.documents import PDF_SNIFF
 from forager.fetch.models import Fetched
-from forager.frontier.models import Outcome, OutcomeKind, Past, Target
+from forager.frontier.models import LOGIN_WALL, DomainFailure, Outcome, OutcomeKind, Past, Target
 from forager.images.models import ImageFile, ImagePolicy
-from forager.links.select import Selector
+from forager.links.select import Selector, adopt_seed
 from forager.logs import log
+from forager.parsing.challenge import may_be_challenge
 from forager.parsing.models import Reading
 from forager.robots.rules import Rules
 from forager.storage.body_store import BodyStore
 from forager.storage.models import StoredBody
 from forager.storage.policy import ContentPolicy
+from forager.urls.normalize import normalize
+from forager.urls.sitemap import MOST_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +57,16 @@ class VisitOptions:
     images: str = ImagePolicy.FOUND
     rendering: RenderOptions | None = None
     """Set if a browser may be used."""
+    documents: bool = True
+    """Whether PDF files are read."""
+    keeps_external: bool = False
+    """Whether links out of scope are stored."""
+    login: LoginState | None = None
+    """Set if the domain has a login: links that log in or out are not followed."""
+    sitemaps: bool = False
+    """Whether sitemaps that an index lists are followed."""
+    feeds: bool = False
+    """Whether feeds that a page announces are followed."""
 
 
 class ImageFiles(Protocol):
@@ -62,17 +86,32 @@ class Parsed(NamedTuple):
     """The page as the server sent it."""
     reading: Reading | None = None
     read_s: float | None = None
+    screenshot: bytes | None = None
 
 
-def admit(target: Target, rules: Rules | SkippedError) -> Outcome | None:
-    """Returns None when the address guard and robots.txt allow the visit, otherwise the outcome of the skipped
-    visit."""
+def admit(target: Target, rules: Rules | SkippedError, *, obeys_robots: bool = True) -> Outcome | None:
+    """Returns None when the address guard and robots.txt allow the visit, otherwise the outcome of the skipped visit.
+    On a site of the operator's own, robots.txt may be overridden; the guard never is."""
+    if isinstance(rules, NoHttpsError) and target.is_seed:
+        http = normalize(f"http://{target.url.removeprefix('https://')}")
+        return Outcome(target, outcome_of(rules), error=rules, selection=adopt_seed(target, http))
+    if not obeys_robots and isinstance(rules, Rules | RobotsUnreachableError):
+        return None
     if isinstance(rules, SkippedError):
         return Outcome(target, outcome_of(rules), error=rules)
     verdict = rules.verdict(target.url)
     if verdict.allowed:
         return None
     error = RobotsDeniedError(f"robots.txt line {verdict.line} says {verdict.rule!r}")
+    return Outcome(target, outcome_of(error), error=error)
+
+
+def admit_session(target: Target, login: LoginState | None) -> Outcome | None:
+    """Returns the outcome of a skipped visit if the page would log in or out."""
+    reason = login.refuses(target.url) if login is not None else None
+    if reason is None:
+        return None
+    error = SessionUrlError("it would end the session" if reason == LOGOUT_LINK else "it is the page of the login")
     return Outcome(target, outcome_of(error), error=error)
 
 
@@ -93,15 +132,16 @@ class Pipeline:
             fetched = await self._fetch(target, request, options)
             status_code = fetched.status_code
             page = await self._parse(target, fetched, request, options)
-            selection, trouble = select(
-                *(target, page.fetched, page.reading, self.selector),
-                images=options.images,
-                max_redirects=self.max_redirects,
-            )
+            selection, trouble = await self._select(target, page, options)
+            if options.login is not None:
+                selection, is_wall = filter_links(options.login, selection)
+                trouble = DomainFailure.LOGIN_REQUIRED if is_wall else trouble
+            if page.reading is not None and trouble is DomainFailure.LOGIN_REQUIRED:
+                page = page._replace(reading=replace(page.reading, flags=(*page.reading.flags, LOGIN_WALL)))
             image, stored = await self._store(target, page, request, options)
         except VisitError as error:
             request.ended()
-            trouble = find_problem(error, is_image=target.is_image)
+            trouble = find_problem(error, is_file=not target.is_page)
             return Outcome(target, outcome_of(error), status_code, error, trouble=trouble, **_describe(request))
         except Exception as bug:
             broken, stack = BrokenError(f"{type(bug).__name__}: {bug}"), traceback.format_exc()
@@ -111,7 +151,7 @@ class Pipeline:
             target,
             OutcomeKind.SUCCESS,
             status_code,
-            reading=page.reading,
+            reading=_without_links(target, page.reading),
             read_s=page.read_s,
             selection=selection,
             trouble=trouble,
@@ -126,10 +166,16 @@ class Pipeline:
         how: dict[str, Any] = {}
         if options.content_policy == ContentPolicy.ARCHIVE:
             how["keeps_raw"] = True
+        if target.is_sitemap:
+            how |= {"read_body": accepts_any_type, "most_bytes": MOST_BYTES, "accept": ACCEPT_SITEMAPS}
         if target.is_image and self.image_files is not None:
             how |= {"read_body": accepts_any_type, "most_bytes": self.image_files.max_bytes, "accept": ACCEPT_IMAGES}
         elif self._is_only_parsed(target, options):
             how["decompresses"] = False
+        if not target.is_image:
+            how["read_error"] = may_be_challenge
+        if options.documents and target.is_page:
+            how |= {"read_body": is_page_or_document, "sniff": PDF_SNIFF}
         past, is_rendered = target.past, options.rendering is not None and not target.is_image
         if past is not None and not is_rendered:  # a plain page says nothing about what scripts write into it
             how |= {"etag": past.etag, "last_modified": past.last_modified}
@@ -142,6 +188,18 @@ class Pipeline:
         """Returns whether only the parser needs the plain body."""
         is_kept = options.content_policy != ContentPolicy.SIGNALS or options.rendering is not None
         return self.parser.decompresses and not is_kept and not target.is_image
+
+    async def _select(self, target: Target, page: Parsed, options: VisitOptions) -> Selected:
+        if page.reading is not None and page.reading.listing is not None and 200 <= page.fetched.status_code < 300:
+            images, sitemaps = options.images, options.sitemaps
+            return await select_listed(target, page.reading, self.selector, images=images, sitemaps=sitemaps), None
+        return select(
+            *(target, page.fetched, page.reading, self.selector),
+            images=options.images,
+            max_redirects=self.max_redirects,
+            keeps_external=options.keeps_external,
+            feeds=options.feeds,
+        )
 
     async def _parse(self, target: Target, fetched: Fetched, request: RequestTiming, options: VisitOptions) -> Parsed:
         if not is_to_parse(target, fetched):
@@ -166,9 +224,10 @@ class Pipeline:
         rendered = await self.renderer.draw(page.fetched, options, request.via)
         if rendered is not None:
             try:
-                again = await self.parser.parse(target, rendered)
+                again = await self.parser.parse(target, rendered.page)
                 if again is not None:
-                    return page._replace(fetched=rendered, reading=replace(again, flags=(*again.flags, RENDERED)))
+                    page = page._replace(screenshot=rendered.screenshot)
+                    return page._replace(fetched=rendered.page, reading=replace(again, flags=(*again.flags, RENDERED)))
             except VisitError as error:
                 log().warning("drawn page not read", action="render.unreadable", url=target.url, reason=str(error))
         return page._replace(reading=replace(reading, flags=(*reading.flags, FAILED)))
@@ -182,7 +241,8 @@ class Pipeline:
         if policy == ContentPolicy.SIGNALS or self.body_store is None:
             return None, None
         kept = page.plain if policy == ContentPolicy.ARCHIVE else page.fetched  # an archive holds what the server sent
-        return None, await asyncio.to_thread(self.body_store.pack, policy, kept, target.past, request.requested_at)
+        order = (policy, kept, target.past, request.requested_at, page.screenshot)
+        return None, await asyncio.to_thread(self.body_store.pack, *order)
 
 
 def _describe(request: RequestTiming) -> dict[str, Any]:
@@ -202,6 +262,17 @@ def _describe_answer(fetched: Fetched) -> dict[str, Any]:
         "etag": fetched.headers.get("etag", "")[:500] or None,
         "last_modified": fetched.headers.get("last-modified", "")[:100] or None,
     }
+
+
+def _without_links(target: Target, reading: Reading | None) -> Reading | None:
+    """Returns the reading of a sitemap or feed without its links, which were selected: an outcome waits in memory until
+    it is written. That of a file has nothing that could be found by a search."""
+    if reading is None or not (target.is_sitemap or reading.listing is not None):
+        return reading
+    reading = replace(reading, links=())
+    if not target.is_sitemap:
+        return reading
+    return replace(reading, text="", headings="", description=None, is_noindex=True, product=None, listed=())
 
 
 def is_to_parse(target: Target, fetched: Fetched) -> bool:

@@ -1,4 +1,5 @@
-"""The proxy interface of the engine: a leased domain may have a pool, and is then requested only through it."""
+"""The proxy interface of the engine: a leased domain may have a pool, its own or the default one, and is then requested
+only through it."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -7,6 +8,7 @@ from typing import Any, Protocol
 from forager.db.database import Database
 from forager.db.types import Connection
 from forager.errors import VisitError
+from forager.frontier.models import Lease
 from forager.proxies.models import Proxy, ProxyUse
 
 POOL_COOLDOWN_S = 300.0
@@ -27,6 +29,12 @@ class ProxyPool(Protocol):
     def take(self, now: float) -> Proxy | None:
         """Returns the next proxy; None when none may be used now."""
 
+    def wait_reason(self) -> str:
+        """Returns why all proxies wait."""
+
+    def note_sent(self, proxy: Proxy, now: float) -> None:
+        """Restarts the rest of a proxy at the moment its request is sent."""
+
     def record(
         self, proxy: Proxy, error: VisitError | None, *, at: datetime, response_time_ms: int | None = None
     ) -> None:
@@ -41,18 +49,22 @@ class ProxyPool(Protocol):
 class ProxyPools(Protocol):
     """The pools of all domains of a worker."""
 
-    async def open(self, conn: Connection, domain_ids: Sequence[int]) -> Mapping[int, ProxyPool]:
+    async def open(self, conn: Connection, leases: Sequence[Lease]) -> Mapping[int, ProxyPool]:
         """Returns the pools of domains that this transaction leases."""
 
-    async def refresh(self, database: Database, held: Mapping[int, ProxyPool | None]) -> Mapping[int, ProxyPool]:
+    async def refresh(
+        self, database: Database, held: Sequence[tuple[Lease, ProxyPool | None]]
+    ) -> Mapping[int, ProxyPool]:
         """Returns the pools of these domains as they are in the database now."""
 
 
 class NoProxies:
     """Every domain is requested directly."""
 
-    async def open(self, _conn: Any, _domain_ids: Sequence[int]) -> Mapping[int, ProxyPool]:
+    async def open(self, _conn: Any, _leases: Sequence[Lease]) -> Mapping[int, ProxyPool]:
         return {}
 
-    async def refresh(self, _database: Database, _held: Mapping[int, ProxyPool | None]) -> Mapping[int, ProxyPool]:
+    async def refresh(
+        self, _database: Database, _held: Sequence[tuple[Lease, ProxyPool | None]]
+    ) -> Mapping[int, ProxyPool]:
         return {}

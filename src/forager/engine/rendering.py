@@ -4,15 +4,17 @@ If the browser fails, the plain page is used and marked: no visit fails because 
 """
 
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
-from forager.errors import ForagerError, RenderError, RobotsDeniedError
-from forager.fetch.browser import Browser, Limits, find_chromium, find_missing_dependency, open_browser
+from forager.engine.login_state import LoginState
+from forager.errors import ForagerError, RenderError, RobotsDeniedError, SessionUrlError
+from forager.fetch.browser import NO_STEPS, Browser, Get, Limits, find_chromium, find_missing_dependency, open_browser
 from forager.fetch.client import Client, accepts_any_type
-from forager.fetch.models import Fetched, Rendering
+from forager.fetch.models import Fetched, Rendering, RenderSteps, ScriptRequest
 from forager.logs import log
 from forager.parsing.models import Reading
 from forager.parsing.shell import is_html, waits_for_scripts
@@ -31,8 +33,17 @@ class RenderOptions:
     mode: str
     rules: Rules | None = None
     """The robots.txt rules of its own origin."""
+    steps: RenderSteps = NO_STEPS
+    """What is done with the page before it is read."""
     on_sent: Callable[[], None] = lambda: None
     """Called when a request to its own domain is sent; an exception prevents the request."""
+    login: LoginState | None = None
+    """Set if the domain has a login: no script may log out."""
+
+
+class Rendered(NamedTuple):
+    page: Fetched
+    screenshot: bytes | None = None
 
 
 class Renderer:
@@ -51,14 +62,15 @@ class Renderer:
             self._warn_once()
         return is_wanted and self._browser is not None
 
-    async def draw(self, fetched: Fetched, drawing: RenderOptions, via: Proxy | None = None) -> Fetched | None:
+    async def draw(self, fetched: Fetched, drawing: RenderOptions, via: Proxy | None = None) -> Rendered | None:
         """Returns the rendered page; None if the browser failed for any reason."""
         if self._browser is None:
             self._warn_once()
             return None
         try:
             site = domain_of(fetched.url)
-            drawn = await self._browser.draw(fetched, self._getter(fetched.url, site, drawing, via), site=site)
+            get = self._getter(fetched.url, site, drawing, via)
+            drawn = await self._browser.draw(fetched, get, site=site, steps=drawing.steps)
         except RenderError as error:
             log().info("page not rendered", action="render.failed", url=fetched.url, reason=str(error))
             return None
@@ -66,23 +78,24 @@ class Renderer:
             stack = traceback.format_exc()
             log().error("page not rendered", action="render.broken", url=fetched.url, error=repr(bug), stack=stack)
             return None
-        return replace(
+        page = replace(
             fetched,
             headers={**fetched.headers, "content-type": "text/html; charset=utf-8"},
             body=drawn.html.encode("utf-8", "replace"),
             wire_bytes=fetched.wire_bytes + drawn.wire_bytes,
             raw=None,
         )
+        return Rendered(page, drawn.screenshot)
 
-    def _getter(
-        self, page_url: str, site: str, drawing: RenderOptions, via: Proxy | None
-    ) -> Callable[[str], Awaitable[Fetched]]:
+    def _getter(self, page_url: str, site: str, drawing: RenderOptions, via: Proxy | None) -> Get:
         origin = origin_of(page_url)
 
-        async def get(url: str) -> Fetched:
+        async def get(url: str, script: ScriptRequest | None = None, /) -> Fetched:
             is_ours = _domain_of(url) == site
             if drawing.rules is not None and origin_of(url) == origin and not drawing.rules.verdict(url).allowed:
                 raise RobotsDeniedError("robots.txt forbids what the page asks for")
+            if is_ours and drawing.login is not None and drawing.login.refuses(url):
+                raise SessionUrlError("it would end the session")
             return await self._client.get(
                 url,
                 read_body=accepts_any_type,
@@ -90,6 +103,7 @@ class Renderer:
                 via=via,
                 on_sent=drawing.on_sent if is_ours else _no_wait,
                 sends_cookies=is_ours,
+                script=script,
             )
 
         return get

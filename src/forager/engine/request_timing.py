@@ -76,3 +76,5 @@ class LeasedRequest(RequestTiming):
     def _leave(self, now: float) -> None:
         self._queue.record_sent(now, again=self.has_left)
         self._addresses.sent(self._address, now, again=self.has_left)
+        if self.via is not None and self._queue.pool is not None:
+            self._queue.pool.note_sent(self.via, now)

@@ -11,6 +11,7 @@ import random
 from forager.errors import (
     AddressBlockedError,
     BrokenError,
+    ChallengeError,
     ConnectError,
     DnsError,
     ErrorSource,
@@ -28,6 +29,7 @@ from forager.errors import (
 )
 from forager.frontier.models import DomainFailure, Lease, Outcome, OutcomeKind, Past, Target
 from forager.frontier.revisit import next_interval
+from forager.frontier.sitemap_revisit import FEEDS, next_read_s
 from forager.images.models import ImageStatus
 from forager.parsing.login import count_words, is_login_required
 from forager.parsing.models import Reading
@@ -38,7 +40,7 @@ DEFAULT_HOLD_S = 5.0
 """Cooldown of the domain after a 429 without Retry-After, doubled with every attempt."""
 
 
-NOT_AT_ONCE = (RobotsUnreachableError, BrokenError, UnavailableError)
+NOT_AT_ONCE = (RobotsUnreachableError, BrokenError, UnavailableError, ChallengeError)
 BUG_S, BUG_DOUBLINGS = 600.0, 7
 """A visit that met a bug of ours is retried after ten minutes, twenty, … and then every 21 hours: the next version may
 have fixed the bug, and a machine that ran out of files or memory may have recovered."""
@@ -46,7 +48,7 @@ have fixed the bug, and a machine that ran out of files or memory may have recov
 
 def outcome_of(error: VisitError) -> OutcomeKind:
     match error:
-        case StatusError():
+        case StatusError() | ChallengeError():
             return OutcomeKind.BLOCKED_5XX if error.status_code >= 500 else OutcomeKind.BLOCKED_4XX
         case RobotsDeniedError():
             return OutcomeKind.BLOCKED_ROBOTS
@@ -56,12 +58,14 @@ def outcome_of(error: VisitError) -> OutcomeKind:
             return OutcomeKind.FAILED
 
 
-def find_problem(error: VisitError, *, is_image: bool = False) -> DomainFailure | None:
-    """Returns what a failed visit says about the whole domain, if anything. Many sites reject image requests that do
-    not come from their pages."""
+def find_problem(error: VisitError, *, is_file: bool = False) -> DomainFailure | None:
+    """Returns what a failed visit says about the whole domain, if anything. Many sites reject requests for images that
+    do not come from their pages, and for sitemaps, which need not exist."""
     match error:
-        case StatusError() if is_image and error.status_code < 500 and error.status_code != 429:
+        case StatusError() if is_file and error.status_code < 500 and error.status_code != 429:
             return None
+        case ChallengeError():
+            return None if is_file else DomainFailure.CHALLENGE
         case StatusError(status_code=401 | 407):
             return DomainFailure.LOGIN_REQUIRED
         case StatusError(status_code=403 | 451):
@@ -114,6 +118,8 @@ def is_retryable(error: VisitError) -> bool:
     match error:
         case StatusError():
             return error.status_code >= 500 or error.should_back_off
+        case ChallengeError():
+            return error.status_code >= 500
         case NetworkError() | RobotsUnreachableError():
             return error.may_retry
         case SkippedError() | ResponseError():
@@ -160,12 +166,17 @@ def later_retry_s(error: VisitError, retry_count: int, max_retries: int) -> floa
     return max(60.0 * float(2**retry_count), hold_s(error, 1))
 
 
-def revisit_in_s(outcome: Outcome, lease: Lease) -> float | None:
+def revisit_in_s(
+    outcome: Outcome, lease: Lease, sitemap_interval_s: tuple[float, float] = (3600.0, 604_800.0)
+) -> float | None:
     """Returns the seconds until a recurring page is visited again; None when it is not, or a retry comes first.
 
-    A page that is gone is never visited again; one that fails temporarily keeps its frequency.
+    A page that is gone is never visited again; one that fails temporarily keeps its frequency. A sitemap or feed that
+    could be read once is read again by its own frequency, between the two of `sitemap_interval_s`.
     """
     target, past = outcome.target, outcome.target.past
+    if target.is_sitemap:
+        return _reread_in_s(outcome, lease, sitemap_interval_s)
     frequency_s = target.revisit_every_s or lease.revisit_every_s
     if frequency_s is None or outcome.retry_in_s is not None or outcome.kind is OutcomeKind.BLOCKED_ROBOTS:
         return None
@@ -189,14 +200,31 @@ def revisit_in_s(outcome: Outcome, lease: Lease) -> float | None:
     )
 
 
+def _reread_in_s(outcome: Outcome, lease: Lease, interval_s: tuple[float, float]) -> float | None:
+    listing = outcome.reading.listing if outcome.reading is not None else None
+    is_feed = listing is not None and listing.format in FEEDS
+    if outcome.retry_in_s is not None or not (lease.settings.feeds if is_feed else lease.settings.sitemaps):
+        return None
+    shortest_s, longest_s = interval_s
+    if outcome.kind is OutcomeKind.SUCCESS:
+        if listing is None and outcome.status_code != 304:
+            return None  # no sitemap, or a redirect to one
+        changed = outcome.is_changed
+        return next_read_s(listing, outcome.target.past, is_changed=changed, shortest_s=shortest_s, longest_s=longest_s)
+    return longest_s if outcome.target.past is not None else None
+
+
 def is_rejected_by_guard(outcome: Outcome) -> bool:
     """Returns whether our own address guard prevented the request: that says nothing about the page."""
     return isinstance(outcome.error, AddressBlockedError)
 
 
 def keeps_state(outcome: Outcome) -> bool:
-    """Returns whether a page that was read before keeps its state, because its revisit never started."""
-    return outcome.target.past is not None and is_rejected_by_guard(outcome)
+    """Returns whether a page that was read before keeps its state: its revisit never started, or it is a sitemap, whose
+    entries stay valid until it can be read again."""
+    if outcome.target.past is None or outcome.kind is OutcomeKind.SUCCESS:
+        return False
+    return outcome.target.is_sitemap or is_rejected_by_guard(outcome)
 
 
 def image_status(outcome: Outcome) -> ImageStatus | None:

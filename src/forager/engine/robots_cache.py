@@ -12,6 +12,7 @@ from typing import Any
 
 from forager import clock
 from forager.domains.store import Release, RobotsCopy
+from forager.engine.access import robots_agent_of
 from forager.engine.addresses import Addresses
 from forager.engine.config import RobotsConfig
 from forager.engine.database_clock import DatabaseClock
@@ -19,6 +20,7 @@ from forager.engine.domain_queue import DomainQueue, defer
 from forager.engine.network_monitor import NetworkMonitor, is_network_failure, shows_network_works
 from forager.engine.outcome_handler import OutcomeHandler
 from forager.engine.request_timing import LeasedRequest
+from forager.engine.sitemap_finder import SitemapFinder
 from forager.engine.stop import StopRequest
 from forager.engine.write_buffer import WriteBuffer
 from forager.errors import (
@@ -27,6 +29,7 @@ from forager.errors import (
     InsecureError,
     LeaseLostError,
     NetworkDownError,
+    NoHttpsError,
     ProxyError,
     RobotsDeniedError,
     RobotsUnreachableError,
@@ -38,7 +41,7 @@ from forager.fetch.client import Client
 from forager.fetch.models import Fetched
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.robots import rules as robots
-from forager.robots.fetch import ROBOTS_TRIES, TIMEOUT_S, fetch_robots
+from forager.robots.fetch import MOST_SITEMAPS, RETRY_WAITS_S, ROBOTS_TRIES, TIMEOUT_S, fetch_robots
 from forager.robots.rules import Rules
 
 EXHAUSTED_HOLD_S = 5.0
@@ -46,7 +49,7 @@ EXHAUSTED_HOLD_S = 5.0
 LOOK_EVERY_S = 0.5
 
 
-class _DeferredError(Exception):
+class DeferredError(Exception):
     """The request cannot be made within this lease."""
 
 
@@ -62,6 +65,7 @@ class RobotsCache:
         longest_wait_s: float,
         stop: StopRequest,
         database_clock: DatabaseClock,
+        sitemaps: SitemapFinder | None = None,
         network: NetworkMonitor | None = None,
     ) -> None:
         self._config = config
@@ -72,6 +76,7 @@ class RobotsCache:
         self._buffer = buffer
         self._stop = stop
         self._database_clock = database_clock
+        self._sitemaps = sitemaps
         self._network = network
 
     def get_rules(self, queue: DomainQueue, origin: str, now: float) -> Rules | SkippedError | None:
@@ -92,10 +97,13 @@ class RobotsCache:
         ttl_s = self._config.robots_ttl_s
         client = _QueueClient(self._client, queue, requests)
         queue.robots.breaker.start(clock.monotonic())
-        turn = partial(self._turn, queue, origin, requests)
-        is_ours = partial(self._is_local_failure, queue, origin)
+        turn = partial(self.turn, queue, origin, requests)
+        is_ours = partial(self.is_local_failure, queue, origin)
         try:
-            copy = await fetch_robots(client, queue.lease.domain_id, origin, ttl_s=ttl_s, turn=turn, is_ours=is_ours)
+            waits_s = () if _is_guess(queue, origin) else RETRY_WAITS_S
+            copy = await fetch_robots(
+                client, queue.lease.domain_id, origin, ttl_s=ttl_s, turn=turn, waits_s=waits_s, is_ours=is_ours
+            )
         except AddressBlockedError as refusal:
             refusal.drop_traceback()
             queue.robots.save(origin, refusal)  # for the whole lease: the guard's decision does not change
@@ -108,7 +116,7 @@ class RobotsCache:
         except ExhaustedError:
             queue.hold(clock.monotonic(), EXHAUSTED_HOLD_S)  # then it is requested again
             return
-        except _DeferredError:
+        except DeferredError:
             return  # no request was made
         else:
             queue.share.note_robots(max(request.waited_s or 0.0 for request in requests))
@@ -116,7 +124,7 @@ class RobotsCache:
             pace_ms = min(request.pace_ms for request in requests)
             self._apply_result(queue, replace(copy, requests=moments, pace_ms=pace_ms))
 
-    async def _is_local_failure(self, queue: DomainQueue, origin: str, error: VisitError | None) -> bool:
+    async def is_local_failure(self, queue: DomainQueue, origin: str, error: VisitError | None) -> bool:
         """Returns whether robots.txt failed because of our own network; without an error, the network works."""
         if self._network is None or queue.pool is not None:
             return False
@@ -128,11 +136,14 @@ class RobotsCache:
         return await self._network.is_ours(domain, f"{origin}/", error, is_known=queue.has_pages)
 
     @asynccontextmanager
-    async def _turn(
+    async def turn(
         self, queue: DomainQueue, origin: str, requests: list[LeasedRequest]
     ) -> AsyncIterator[Callable[[], None]]:
+        """Waits until a request beside those for pages may be made, and yields the callback for when it is sent."""
         address = await self._wait_unless_lost(queue, self._acquire_slot(queue, origin))
         via = queue.pool.take(clock.monotonic()) if queue.pool else None
+        if via is None and queue.pool is not None and requests:
+            via = requests[-1].via  # a redirect, while all proxies rest: it belongs to the same request
         request = LeasedRequest(queue, self._database_clock, self._addresses, address, via)
         requests.append(request)
         queue.start_robots_request(clock.monotonic())
@@ -149,7 +160,7 @@ class RobotsCache:
         try:
             while not turn.done():
                 if self._stop.asked or queue.closing or queue.is_lost:
-                    raise _DeferredError
+                    raise DeferredError
                 await asyncio.wait({turn}, timeout=LOOK_EVERY_S)
             return turn.result()
         finally:
@@ -162,7 +173,7 @@ class RobotsCache:
             while wait_s := queue.pace.wait_s(now := clock.monotonic()):
                 if wait_s > self._longest_wait_s:
                     queue.close(defer(queue, now, self._database_clock.at(now)))
-                    raise _DeferredError
+                    raise DeferredError
                 await asyncio.sleep(wait_s + clock.TIMER_GRAIN_S)
             await self._addresses.turn(address, ("robots", queue.lease.domain_id))
             if not queue.pace.wait_s(clock.monotonic()):
@@ -174,8 +185,12 @@ class RobotsCache:
             return
         if copy.error is None:
             queue.robots.breaker.succeed()
-            self._apply_rules(queue, copy)
+            self._apply_rules(queue, copy, is_fresh=True)
             self._buffer.add_robots(self._trust(queue, copy))
+        elif _tries_http(queue, copy):
+            self._buffer.add_robots(copy)
+            error = NoHttpsError(f"{copy.origin} could not be reached: {copy.error}")
+            queue.robots.save(copy.origin, error, clock.monotonic() + copy.ttl_s)
         else:
             self._buffer.add_robots(copy)
             queue.hold(clock.monotonic(), copy.silence_s)
@@ -187,12 +202,17 @@ class RobotsCache:
         """Applies a copy fetched under an earlier lease, whose holder has already recorded how long to wait."""
         self._apply_rules(queue, copy, counted_s=queue.lease.pace_delay_s - queue.lease.pace_extra_s)
 
-    def _apply_rules(self, queue: DomainQueue, copy: RobotsCopy, *, counted_s: float = 0.0) -> None:
-        rules = robots.parse(copy.text or "").rules_for(self._config.robots_agent)
+    def _apply_rules(
+        self, queue: DomainQueue, copy: RobotsCopy, *, counted_s: float = 0.0, is_fresh: bool = False
+    ) -> None:
+        file = robots.parse(copy.text or "")
+        rules = file.rules_for(robots_agent_of(queue.lease, self._config.robots_agent))
         queue.robots.save(copy.origin, rules, clock.monotonic() + copy.ttl_s)
+        if self._sitemaps is not None and not rules.denies_all:
+            self._sitemaps.note_robots(queue.lease, copy.origin, file.sitemaps[:MOST_SITEMAPS], is_fresh=is_fresh)
         if rules.crawl_delay_s:
             queue.increase_delay(rules.crawl_delay_s, counted_s=counted_s)
-        if rules.denies_all and len(queue.robots) == 1 and queue.targets:
+        if rules.denies_all and len(queue.robots) == 1 and queue.targets and queue.lease.settings.obey_robots:
             self._reject_all(queue)
 
     def _trust(self, queue: DomainQueue, copy: RobotsCopy) -> RobotsCopy:
@@ -216,13 +236,24 @@ class RobotsCache:
         says."""
         kind: type[SkippedError] = InsecureError if copy.is_insecure else RobotsUnreachableError
         error = kind(f"{copy.origin}/robots.txt could not be had: {copy.error}")
-        if queue.robots.has_working_origin:
+        is_overridden = not (queue.lease.settings.obey_robots or copy.is_insecure)
+        if queue.robots.has_working_origin or is_overridden:
             queue.robots.save(copy.origin, error, clock.monotonic() + copy.ttl_s)
             return
         if queue.targets:
             self._outcomes.end_task(queue, Outcome(queue.pop_target(), OutcomeKind.FAILED, error=error))
         rest_s = copy.ttl_s
         queue.close(Release(queue.lease, 0.0, rest_s, status="unreachable", reason_code=error.code, reason=str(error)))
+
+
+def _tries_http(queue: DomainQueue, copy: RobotsCopy) -> bool:
+    """Returns whether http is tried instead: the operator named no scheme, and nothing of the site was fetched yet."""
+    return _is_guess(queue, copy.origin) and (copy.is_insecure or copy.is_refused)
+
+
+def _is_guess(queue: DomainQueue, origin: str) -> bool:
+    is_https = origin.startswith("https://")
+    return is_https and queue.lease.guesses_scheme and not queue.robots.has_working_origin
 
 
 class _QueueClient:

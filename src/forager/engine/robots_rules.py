@@ -25,6 +25,11 @@ class RobotsRules:
         return len(self._rules)
 
     @property
+    def origins(self) -> frozenset[str]:
+        """Returns the origins of the domain that are in use."""
+        return frozenset(self._rules)
+
+    @property
     def has_working_origin(self) -> bool:
         """Returns whether robots.txt of at least one origin could be fetched."""
         return any(not isinstance(known, SkippedError) for known in self._rules.values())

@@ -71,7 +71,7 @@ class TaskSignals:
             ours = [task for queue, task in abandoned if queue.lease.token in held]
             freed = await tasks.release_tasks(conn, worker, ours) if ours else []
             await domains.return_claims(conn, freed)
-            for run, _, pages in freed:
+            for run, _, pages, _ in freed:
                 await stats.return_pages(conn, run, pages)
             return bool(freed)
 

@@ -43,13 +43,10 @@ class Watched:
 
 
 class TrapDetector:
-    def __init__(
-        self, selector: Selector, *, most_same: int, most_calendar: int, most_pages: int | None = None
-    ) -> None:
+    def __init__(self, selector: Selector, *, most_same: int, most_calendar: int) -> None:
         self._selector = selector
         self._most_same = most_same
         self._most_calendar = most_calendar
-        self._most_pages = most_pages
         """Maximum number of pages of one template where the domain does not set it; None: no limit."""
         self._watched: dict[int, Watched] = {}
         """Ordered by activity: the domain that was idle for longest is first."""
@@ -72,7 +69,7 @@ class TrapDetector:
         if not known and memory is None:
             return
         memory = self._memory(watched)
-        memory.allow(lease.max_pages_per_template or self._most_pages)
+        memory.allow(lease.settings.max_pages_per_template)
         if before is None or before.lease.version + 2 != lease.version:  # another worker had it in between
             memory.recall({trap.place: trap.pages for trap in known if not trap.is_found})
         memory.settle(trap.place for trap in known if trap.is_found)
@@ -82,7 +79,7 @@ class TrapDetector:
             watched.memory = TrapCounters(
                 most_same=self._most_same,
                 most_calendar=self._most_calendar,
-                most_pages=watched.lease.max_pages_per_template or self._most_pages,
+                most_pages=watched.lease.settings.max_pages_per_template,
             )
         return watched.memory
 
@@ -114,7 +111,7 @@ class TrapDetector:
         for outcome in outcomes:
             reading, target = outcome.reading, outcome.target
             watched = self._watched.get(target.domain_id)
-            if reading is None or target.past is not None or watched is None:
+            if reading is None or target.past is not None or target.is_sitemap or watched is None:
                 continue
             memory = self._memory(watched)
             marks = len(memory)

@@ -17,9 +17,11 @@ from forager.db.database import Database
 from forager.db.types import Connection
 from forager.dispatch.inbox import MessageInbox, MessageReply
 from forager.domains import store as domains
+from forager.domains.sessions import Sessions
 from forager.domains.store import LeaseRenewal
 from forager.engine import signals
 from forager.engine.abandoned_tasks import AbandonedTasks
+from forager.engine.adoption import SeedAdoption
 from forager.engine.batch import BatchRecorder
 from forager.engine.body_storage import BodyStorage
 from forager.engine.claims import Claimed, Claims
@@ -37,16 +39,20 @@ from forager.engine.pipeline import Pipeline
 from forager.engine.proxying import NoProxies, ProxyPools
 from forager.engine.recovery import free_lost, reclaim
 from forager.engine.signals import TaskSignals
+from forager.engine.sitemap_finder import SitemapFinder
 from forager.engine.stop import StopRequest, cancel
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.trap_detector import TrapDetector
+from forager.engine.urgency import UrgencyMonitor
 from forager.engine.write_buffer import WriteBuffer
 from forager.engine.write_loop import WriteLoop
 from forager.engine.writer import Writer
 from forager.frontier.models import Target
 from forager.frontier.url_cache import UNSHARED, SharedPages
+from forager.links.scope import claim_depth
 from forager.logs import bind_process_context, log
 from forager.politeness.guard import AddressGuard
+from forager.runs.models import Scope
 from forager.stats import series
 from forager.stats import store as stats
 from forager.stats.counters import CounterMap
@@ -82,6 +88,8 @@ class Services:
     proxies: ProxyPools = field(default_factory=NoProxies)
     recorders: Sequence[BatchRecorder] = ()
     """Features that write something with every batch, in lock order."""
+    sessions: Sessions = field(default_factory=Sessions)
+    """Cookies and logins that outlive a lease."""
     inbox: MessageInbox | None = None
     """With messages, domains are claimed as the messages arrive; without, by polling the database."""
 
@@ -117,16 +125,26 @@ class Worker:
             pipeline.selector,
             most_same=config.frontier.max_near_duplicates,
             most_calendar=config.frontier.max_calendar_pages,
-            most_pages=config.frontier.max_pages_per_template,
         )
         self._queues = queues = DomainQueues()
         if self._inbox is not None:
             self._inbox.tell(queues.wake)
-        self._claims = Claims(database, config.run, config.lease, config.content, services.proxies)
+        self._claims = Claims(
+            database, config.run, config.lease, config.settings, services.proxies, sessions=services.sessions
+        )
+        self._adoption = SeedAdoption(database, config.run, pipeline.selector, self._claims)
         self._abandoned = AbandonedTasks()
         self._signals = TaskSignals(database, queues, self._claims, self._abandoned)
         self._buffer = buffer = WriteBuffer(config.buffer)
         self._bodies = BodyStorage(database, pipeline.body_store, pauses, run=config.run.run, buffer=buffer)
+        spec, frontier = config.run.spec, config.frontier
+        sitemaps = SitemapFinder(
+            database,
+            config.run.run,
+            is_on=claim_depth(spec) > 0,
+            max_subdomains=frontier.max_subdomains,
+            max_files=frontier.max_sitemaps,
+        )
         probe = pipeline.client.network
         self._network = NetworkMonitor(probe, pauses, queues, stop) if probe is not None else None
         self._dispatcher = Dispatcher(
@@ -134,15 +152,20 @@ class Worker:
             stop=stop,
             pauses=pauses,
             database_clock=self._clock,
+            sitemaps=sitemaps,
             network=self._network,
         )
         self._leases = LeaseKeeper(config, queues, self._dispatcher, pipeline.client, services.guard)
+        self._urgency = UrgencyMonitor(database, config, queues, self._leases)
         writer = Writer(
             *(database, config, queues),
             recorders=services.recorders,
             traps=self._traps,
             bodies=self._bodies,
+            sitemaps=sitemaps,
+            adoption=self._adoption,
             shared=services.shared,
+            found_in=self._selector.found_in,
         )
         self._write_loop = WriteLoop(buffer, writer, self._leases)
 
@@ -226,7 +249,9 @@ class Worker:
                 self._record_heartbeat(asked_at)
             until = self._lease_until(asked_at)
             await self._refresh_pools()
+            await self._save_logins()
             await self._extend_scope()
+            self._selector.set_rules(await self._claims.url_rules())
             # Excludes leases claimed meanwhile: the heartbeat did not cover them.
             for number, queue in enumerate(asked_for):
                 if number % AT_ONCE == AT_ONCE - 1:
@@ -257,12 +282,17 @@ class Worker:
 
     async def _refresh_pools(self) -> None:
         """Reloads the proxy pools, as operators assign and switch proxies. A domain without any is requested directly
-        again."""
+        again, unless its settings forbid that."""
         asked_for = list(self._queues)
-        held = {queue.lease.domain_id: queue.pool for queue in asked_for}
-        pools = await self._proxies.refresh(self._database, held)
+        pools = await self._proxies.refresh(self._database, [(queue.lease, queue.pool) for queue in asked_for])
         for queue in asked_for:
             queue.set_pool(pools.get(queue.lease.domain_id))
+
+    async def _save_logins(self) -> None:
+        """Stores the sessions of domains with a login as they change: a killed worker must not have to log in again."""
+        queues = [queue for queue in self._queues if queue.login is not None and queue.session.has_changed]
+        if queues:
+            await self._claims.save_sessions(self._id, {queue.lease.token: queue.session for queue in queues})
 
     async def _poll_loop(self) -> None:
         """Applies operator actions: paused or cancelled tasks, disabled domains."""
@@ -271,6 +301,7 @@ class Worker:
             for token in await self._signals.poll():
                 if (queue := self._queues.find(token)) is not None:
                     self._leases.resume_or_close(queue, may_go_on=False)
+            await self._urgency.poll()
             await self._record_waits()
             if self._signals.is_sent_away and not self._stop.asked:
                 log().info("sent away", action="worker.drained")
@@ -400,7 +431,7 @@ class Worker:
     async def _free_lost(self, conn: Connection, strays_of: int | None = None) -> None:
         config = self._config
         await free_lost(
-            conn, dead_after_s=config.lease.dead_after_s, delay_s=config.pacing.delay_s, strays_of=strays_of
+            conn, dead_after_s=config.lease.dead_after_s, delay_s=config.settings.defaults.delay, strays_of=strays_of
         )
 
     def _is_healthy(self, now: float) -> bool:
@@ -416,7 +447,10 @@ class Worker:
         self._reclaim_at = now + RECLAIM_EVERY_S
         config = self._config
         freeing = partial(
-            reclaim, lease_s=config.lease.lease_s, dead_after_s=config.lease.dead_after_s, delay_s=config.pacing.delay_s
+            reclaim,
+            lease_s=config.lease.lease_s,
+            dead_after_s=config.lease.dead_after_s,
+            delay_s=config.settings.defaults.delay,
         )
         if await in_transaction(self._database, freeing):
             self._claim_at = 0.0
@@ -438,15 +472,17 @@ class Worker:
             queue.close(replace(self._leases.build_release(queue), is_spent=True))
 
     async def _claim(self) -> None:
-        if self._rebalancer.should_yield() or self._pauses.stops_all:
+        urgent = self._urgency.waiting
+        if (self._rebalancer.should_yield() and not urgent) or self._pauses.stops_all:
             return None
         room = self._config.lease.max_domains - len(self._queues)
-        if self._inbox is not None and not self._inbox.should_poll():
+        if self._inbox is not None and not self._inbox.should_poll() and not urgent:
             return await self._claim_offered(self._inbox, room)
         asked_at = clock.monotonic()
-        if room <= 0 or self._claims.is_spent or (self._queues and asked_at < self._claim_at):
+        if room <= 0 or self._claims.is_spent or (self._queues and asked_at < self._claim_at and not urgent):
             return None
-        claimed = await self._claims.domains(self._id, min(room, MOST_CLAIMED_AT_ONCE))
+        self._urgency.waiting = 0
+        claimed = await self._claims.domains(self._id, min(room, urgent or MOST_CLAIMED_AT_ONCE))
         if claimed.leases:
             self._claim_every_s = CLAIM_EVERY_S
         elif self._queues:
@@ -472,7 +508,15 @@ class Worker:
         inbox.settle(offers, MessageReply.DONE)
 
     def _open_leases(self, claimed: Claimed, asked_at: float) -> None:
-        self._selector.extend_scope([lease.domain for lease in claimed.leases if not lease.images_only])
+        if claimed.rules is not None:
+            self._selector.set_rules(claimed.rules)
+        for lease in claimed.leases:
+            self._selector.set_settings(lease.domain, lease.settings)
+        self._selector.extend_scope(
+            [lease.domain for lease in claimed.leases if not lease.images_only and lease.settings.scope != Scope.PAGE]
+        )
+        self._selector.adopt_domains(lease.domain for lease in claimed.leases if not lease.images_only)
+        self._adoption.apply(claimed.redirected)
         self._leases.open(claimed, asked_at=asked_at, until=self._lease_until(asked_at))
         self._traps.take(claimed.leases, claimed.traps)
 
@@ -501,5 +545,5 @@ class Worker:
         for queue in queues:
             self._leases.drop(queue)
         self._leases.count("released", len(queues))
-        await self._claims.release(self._id, releases)
+        await self._claims.release(self._id, releases, {queue.lease.domain_id: queue.session for queue in queues})
         self._claim_at = 0.0  # a released domain may be next, and so may one that waited

@@ -8,7 +8,7 @@ its version.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from types import MappingProxyType
 
 from forager import clock
@@ -16,14 +16,21 @@ from forager.db.database import Database
 from forager.db.types import Connection
 from forager.domains import images as domain_images
 from forager.domains import store as domains
+from forager.domains.denied import DENIED, find_denied
+from forager.domains.settings import inherit_settings
 from forager.domains.store import RobotsCopy, Visits
+from forager.domains.url_rules import find_site_origins, set_site_origins
 from forager.engine import lastmods
+from forager.engine.adoption import SeedAdoption
 from forager.engine.batch import BatchRecorder, Draft, Recorded
 from forager.engine.body_storage import BodyStorage
 from forager.engine.config import WorkerConfig
 from forager.engine.domain_queues import DomainQueues
 from forager.engine.failure_streak import build_streak
+from forager.engine.new_url_limit import NewUrlLimit
 from forager.engine.retry_policy import keeps_state, page_status, revisit_in_s
+from forager.engine.site_origins import SiteOrigins
+from forager.engine.sitemap_finder import SitemapFinder
 from forager.engine.subdomain_limit import SubdomainLimit, without_links
 from forager.engine.transaction_retry import in_transaction
 from forager.engine.trap_detector import TrapDetector
@@ -32,10 +39,20 @@ from forager.frontier import cache_namespace as eras
 from forager.frontier import store, tasks
 from forager.frontier.cache_warm_up import CacheWarmup
 from forager.frontier.details import record_details
-from forager.frontier.enqueue import EnqueueResult, enqueue, merge_cached, sort_known
+from forager.frontier.duplicates import mark_duplicates, revisit_freed
+from forager.frontier.enqueue import (
+    EnqueueResult,
+    enqueue,
+    merge_cached,
+    resolve_twins,
+    sort_known,
+    take_twins,
+    under_site_origins,
+)
 from forager.frontier.images import make_pages, record_images
 from forager.frontier.lexemes import Lexemes
-from forager.frontier.models import Outcome, OutcomeKind
+from forager.frontier.models import Lease, Outcome, OutcomeKind
+from forager.frontier.sitemaps import count_new_urls, record_sitemaps
 from forager.frontier.url_cache import UNSHARED, SharedPages, UrlCache, pack
 from forager.links.models import Discovery
 from forager.links.scope import claim_depth
@@ -48,6 +65,8 @@ from forager.stats.counters import CounterMap, count_batch
 
 MOST_DOMAIN_IDS = 100_000
 NOT_MODIFIED = 304
+LISTED_AT_ONCE = 2000
+"""Links of a sitemap that are enqueued in one transaction: about a tenth of a second."""
 PURGED = "purged"
 """Reason for dropping a link whose page an operator deleted while the linking page was visited."""
 
@@ -64,7 +83,10 @@ class Writer:
         recorders: Sequence[BatchRecorder] = (),
         traps: TrapDetector | None = None,
         bodies: BodyStorage | None = None,
+        sitemaps: SitemapFinder | None = None,
+        adoption: SeedAdoption | None = None,
         shared: SharedPages = UNSHARED,
+        found_in: dict[str, str] | None = None,
     ) -> None:
         self._database = database
         self._run = config.run.run
@@ -76,12 +98,24 @@ class Writer:
         self._traps = traps
         self._bodies = bodies
         """Holds back outcomes whose bodies cannot be stored."""
+        self._sitemaps = sitemaps
+        self._sitemap_interval_s = config.frontier.sitemap_interval_s
+        self._adoption = adoption
+        """Makes where seeds lead seeds of the run."""
+        self._found_in = {} if found_in is None else found_in
+        """Domain → the domain that links to it; new domains get the crawl settings of that one."""
         self._subdomains = SubdomainLimit(config.frontier.max_subdomains)
+        self._new_urls = NewUrlLimit(queues, config.settings.defaults.max_new_urls_per_second)
         self._lease_s = config.lease.lease_s
         self._shared = shared
         self._known = UrlCache(config.frontier.known_urls)
         self._catching_up = CacheWarmup()
         self._domain_ids: dict[str, int] = {}
+        self._site_origins: dict[str, str] = {}
+        """Domain → origin of its site, of those in `_domain_ids` where it is known."""
+        self._evidence = SiteOrigins()
+        self._decided: list[tuple[Lease, str]] = []
+        """Origins of sites that the current transaction stores."""
         self._era: str | None = None
         """The cache namespace of `_known` and all other caches here."""
         self._newest_era: str | None = None
@@ -102,17 +136,30 @@ class Writer:
         outcomes = self._traps.filter_links(outcomes) if self._traps is not None else outcomes
         outcomes = await self._bodies.keep(outcomes) if self._bodies is not None else outcomes
         began_at = clock.monotonic()
-        learned = await self.learn([link for outcome in outcomes for link in outcome.selection.links])
+        if self._sitemaps is not None:
+            await self._sitemaps.add_named()
+            outcomes = await self._sitemaps.add_found(outcomes)
+        learned = await self._learn_all(outcomes)
         self._tally.time("learn", clock.monotonic() - began_at)
         if learned.refused:
-            outcomes = [without_links(outcome, learned.refused) for outcome in outcomes]
+            outcomes = [without_links(outcome, learned.denied, reason=DENIED) for outcome in outcomes]
+            outcomes = [without_links(outcome, learned.refused - learned.denied) for outcome in outcomes]
+        if learned.added:
+            self._new_urls.apply(outcomes, learned.added)
+        if self._adoption is not None:
+            await self._adoption.adopt(outcomes, learned.page_ids)
         self._clear_stale()
         parts = [await recorder.prepare(outcomes) for recorder in self._recorders]
         suspicions = self._traps.look(outcomes) if self._traps is not None else []
-        new = [domain for domain, depth in learned.nearest.items() if depth <= self._max_depth]
+        new = [domain for domain, depth in learned.nearest.items() if depth <= self._deepest(domain)]
         if suspicions:  # enqueued URLs may be in a trap, which is closed when the batch is recorded
             new = []
         return Draft(outcomes, learned, parts, suspicions, new)
+
+    def _deepest(self, domain: int) -> int:
+        """Returns the depth limit of a domain: that of its settings if we hold it, unless the run takes seeds only."""
+        queue = self._queues.get(domain)
+        return self._max_depth if queue is None or not self._max_depth else queue.lease.settings.max_depth
 
     async def record(self, draft: Draft, robots: Sequence[RobotsCopy]) -> Recorded:
         """Records a batch, and writes what follows from it in separate transactions."""
@@ -120,12 +167,14 @@ class Writer:
         began_at = clock.monotonic()
         held = await in_transaction(self._database, lambda conn: self.record_batch(conn, draft, robots))
         self._tally.forget(self._told)
+        self._evidence.store(self._decided)
+        self._site_origins |= {lease.domain: origin for lease, origin in self._decided}
         self._tally.time("record", clock.monotonic() - began_at)
         for part in draft.parts:
             part.commit()
         if nearer := propagate_depths(outcomes, self._depths, learned.page_ids):
             await in_transaction(self._database, lambda conn: self._update_depths(conn, nearer))
-        if claims := lastmods.collect_lastmods(outcomes, self._queues, learned.page_ids):
+        if claims := await lastmods.collect_lastmods(outcomes, self._queues, learned.page_ids):
             await lastmods.apply_lastmods(self._database, claims, worker=self._queues.worker_id)
         if self._traps is not None:
             await self._traps.write(self._database, outcomes, draft.suspicions, worker=self._queues.worker_id)
@@ -140,15 +189,32 @@ class Writer:
         self._era = self._newest_era
         for memory in (self._known, self._shared, self._domain_ids, self._catching_up):
             memory.clear()
+        if self._sitemaps is not None:
+            self._sitemaps.clear()
         for recorder in self._recorders:
             recorder.clear()
 
-    async def learn(self, links: Sequence[Discovery]) -> EnqueueResult:
+    async def _learn_all(self, outcomes: Sequence[Outcome]) -> EnqueueResult:
+        """Enqueues the links of a batch: those of pages together, those of each sitemap or feed in chunks, so that no
+        transaction is long and each counts what it added."""
+        pages = [outcome for outcome in outcomes if not _is_listing(outcome)]
+        learned = await self.learn([link for outcome in pages for link in outcome.selection.links])
+        for outcome in outcomes:
+            if _is_listing(outcome):
+                links = outcome.selection.links
+                for start in range(0, len(links), LISTED_AT_ONCE):
+                    part = await self.learn(links[start : start + LISTED_AT_ONCE], listed_by=outcome.target.page_id)
+                    learned.merge(part)
+        return learned
+
+    async def learn(self, links: Sequence[Discovery], *, listed_by: int | None = None) -> EnqueueResult:
+        """Enqueues links. `listed_by` is the sitemap or feed that lists them."""
         self._clear_stale()
         era = self._era
         learned, unknown = sort_known(links, self._known)
         if unknown:
             merge_cached(learned, unknown, await self._shared.recall(unknown))
+        unknown, twins = take_twins(learned, unknown, self._site_origins, self._known)
         remembered = len(learned.fresh)
         if unknown:
             nearer = dict(learned.nearer)
@@ -156,12 +222,21 @@ class Writer:
             async def once(conn: Connection) -> EnqueueResult:
                 attempt = EnqueueResult(dict(learned.page_ids), nearer=dict(nearer), fresh=list(learned.fresh))
                 await self._share_pages(conn)
-                await enqueue(conn, attempt, unknown, self._find_or_add_domains)
+                await self._load_domains(conn, {link.domain for link in unknown.values()})
+                links, more_twins = under_site_origins(unknown, self._site_origins)
+                await enqueue(conn, attempt, links, self._find_or_add_domains)
                 await domains.count_discovered(conn, attempt.new, run=self._run)
-                await self._subdomains.note(conn, [unknown[key] for key in attempt.refused])
+                if listed_by is not None:
+                    await count_new_urls(conn, listed_by, sum(attempt.new.values()))
+                if attempt.refused:
+                    attempt.denied = await _denied_links(conn, links, attempt.refused)
+                    await self._subdomains.note(conn, [links[key] for key in attempt.refused - attempt.denied])
+                resolve_twins(attempt, more_twins)
                 return attempt
 
             learned = await in_transaction(self._database, once)
+            self._found_in.clear()
+        resolve_twins(learned, twins)
         if learned.images:
             await in_transaction(self._database, lambda conn: self._make_pages(conn, sorted(learned.images)))
         if learned.nearer:
@@ -179,6 +254,7 @@ class Writer:
         if era != self._newest_era:
             self._newest_era = era
             self._domain_ids.clear()
+            self._site_origins.clear()
         return era
 
     async def _catch_up(self, found: Mapping[int, int]) -> None:
@@ -200,6 +276,13 @@ class Writer:
         if woken:
             await domains.wake(conn, sorted(woken))
 
+    async def _load_domains(self, conn: Connection, names: Iterable[str]) -> None:
+        """Caches domains that other transactions committed, and the origins of their sites."""
+        missing = [name for name in names if name not in self._domain_ids]
+        if missing:
+            self._domain_ids |= await domains.find_domains(conn, missing)
+            self._site_origins |= await find_site_origins(conn, missing)
+
     async def _find_or_add_domains(self, conn: Connection, bases: Mapping[str, str]) -> Mapping[str, int]:
         """Returns ids by name. Caches only what another transaction committed: ours may still be rolled back."""
         missing = [name for name in bases if name not in self._domain_ids]
@@ -207,6 +290,7 @@ class Writer:
             return self._domain_ids
         if len(self._domain_ids) > MOST_DOMAIN_IDS:
             self._domain_ids.clear()
+            self._site_origins.clear()
             missing = list(bases)
         self._domain_ids |= await domains.find_domains(conn, missing)
         strangers = {name: bases[name] for name in missing if name not in self._domain_ids}
@@ -214,6 +298,8 @@ class Writer:
         if not strangers:
             return self._domain_ids
         await domains.add_domains(conn, strangers, source="link", run=self._run)
+        if sources := {name: self._found_in[name] for name in strangers if name in self._found_in}:
+            await inherit_settings(conn, sources)
         return self._domain_ids | await domains.find_domains(conn, strangers)
 
     # record --------------------------------------------------------------------------------------------------------
@@ -223,7 +309,7 @@ class Writer:
     ) -> dict[tuple[int, int], bool]:
         """Closes tasks with all dependent rows; returns the leases that are still ours, and whether crawling of their
         domains may continue."""
-        self._told, self._depths = CounterMap(), {}
+        self._told, self._depths, self._decided = CounterMap(), {}, []
         outcomes, learned = draft.outcomes, draft.learned
         if await self._share_pages(conn) != learned.era:
             outcomes = await without_deleted(conn, draft)
@@ -260,7 +346,7 @@ class Writer:
         again = {}
         for outcome in done:
             queue = self._queues.get(outcome.target.domain_id)
-            wait_s = revisit_in_s(outcome, queue.lease) if queue else None
+            wait_s = revisit_in_s(outcome, queue.lease, self._sitemap_interval_s) if queue else None
             if wait_s is not None:
                 again[outcome.target.task_id] = wait_s
         return again
@@ -276,17 +362,36 @@ class Writer:
         states = [(o, _page_status(o, again)) for o in done if o.reading is None and not keeps_state(o)]
         depths |= await store.record_states(conn, [state for state in states if not state[0].target.is_image])
         self._depths = depths
+        duplicates = await self._mark_duplicates(conn, done)
         await record_images(conn, [state for state in states if state[0].target.is_image])
         with_links = [
             o for o in done if o.kind is OutcomeKind.SUCCESS and o.status_code != NOT_MODIFIED and not o.target.is_image
         ]
         if with_links:
             await self._record_links(conn, with_links, page_ids)
+        await record_sitemaps(conn, done)
         for part in draft.parts:
             await part.record_after_pages(conn, done, page_ids)
         await store.add_retries(conn, [outcome for outcome in done if outcome.retry_in_s is not None])
-        await store.add_revisits(conn, again)
+        await store.add_revisits(conn, without_duplicates(again, done, duplicates))
         await store.add_errors(conn, done)
+
+    async def _mark_duplicates(self, conn: Connection, done: Sequence[Outcome]) -> set[int]:
+        """Returns the pages of a batch that are duplicates. Pages that are none any more are revisited again."""
+        queues = [queue for domain in {o.target.domain_id for o in done} if (queue := self._queues.get(domain))]
+        used = {queue.lease.token: queue.robots.origins for queue in queues}
+        self._evidence.note(done)
+        leases = [queue.lease for queue in queues]
+        self._site_origins |= {lease.domain: lease.site_origin for lease in leases if lease.site_origin is not None}
+        found = await mark_duplicates(conn, done, self._evidence.list_twins(done, leases, used))
+        self._evidence.note_pairs(found, leases)
+        self._decided = self._evidence.decide(leases)
+        await set_site_origins(conn, {lease.domain_id: origin for lease, origin in self._decided})
+        recurring = {lease.domain_id for lease in leases if lease.revisit_every_s is not None}
+        visited = {outcome.target.page_id for outcome in done}
+        freed = {pair.page_id for pair in found if pair.is_freed and pair.domain_id in recurring}
+        await revisit_freed(conn, freed - visited)
+        return {pair.page_id for pair in found if pair.duplicate_of is not None}
 
     async def _record_links(self, conn: Connection, outcomes: Sequence[Outcome], page_ids: dict[bytes, int]) -> None:
         """Records links. The lease's setting saves work; the database decides, as an operator may have changed the
@@ -298,10 +403,11 @@ class Writer:
         stored = [outcome for outcome in outcomes if outcome.target.domain_id not in silent]
         if stored:
             await store.replace_links(conn, stored, page_ids)
+        await store.replace_external_links(conn, outcomes)
 
     def _stores_links(self, domain_id: int) -> bool:
         queue = self._queues.get(domain_id)
-        return queue is None or queue.lease.stores_links
+        return queue is None or queue.lease.settings.store_links
 
     async def _count(
         self,
@@ -328,6 +434,16 @@ class Writer:
         await series.add(conn, self._queues.worker_id, counted)
 
 
+def _is_listing(outcome: Outcome) -> bool:
+    return outcome.reading is not None and outcome.reading.listing is not None
+
+
+async def _denied_links(conn: Connection, unknown: Mapping[bytes, Discovery], refused: Set[bytes]) -> set[bytes]:
+    """Returns those of the refused links that lead to domains of the deny list."""
+    names = await find_denied(conn, {unknown[key].domain for key in refused})
+    return {key for key in refused if unknown[key].domain in names}
+
+
 async def without_deleted(conn: Connection, draft: Draft) -> Sequence[Outcome]:
     """Returns the outcomes without links to pages that were deleted since they were enqueued, which count as dropped,
     and without what features found deleted. The result is the same as if they had been recorded before the deletion."""
@@ -338,6 +454,13 @@ async def without_deleted(conn: Connection, draft: Draft) -> Sequence[Outcome]:
     for part in draft.parts:
         outcomes = await part.drop_deleted(conn, outcomes)
     return outcomes
+
+
+def without_duplicates(again: Mapping[int, float], done: Sequence[Outcome], duplicates: Set[int]) -> dict[int, float]:
+    """Returns the revisits without those of duplicates: the page that they are a duplicate of is revisited. A page that
+    an operator gave a frequency of its own keeps it."""
+    spared = {o.target.task_id for o in done if o.target.page_id in duplicates and o.target.revisit_every_s is None}
+    return {task: wait_s for task, wait_s in again.items() if task not in spared}
 
 
 def propagate_depths(
@@ -361,7 +484,7 @@ def count_visits(
     done: Iterable[Outcome], again: Mapping[int, float], found: Mapping[int, int] = MappingProxyType({})
 ) -> dict[int, Visits]:
     """Returns the counters of a batch per domain, in order of domain id. Only faults of the site and the network are
-    errors of a domain. Images leave the frontier as pages do, but do not count as pages."""
+    errors of a domain. Images and sitemaps leave the frontier as pages do, but do not count as pages."""
     by_domain: dict[int, list[Outcome]] = {}
     for outcome in done:
         by_domain.setdefault(outcome.target.domain_id, []).append(outcome)
@@ -370,7 +493,7 @@ def count_visits(
 
 def _visits(outcomes: Sequence[Outcome], again: Mapping[int, float], images: int) -> Visits:
     streak = build_streak(outcomes)
-    pages = [outcome for outcome in outcomes if not outcome.target.is_image]
+    pages = [outcome for outcome in outcomes if outcome.target.is_page]
     good = [outcome for outcome in pages if outcome.kind is OutcomeKind.SUCCESS]
     return Visits(
         closed=sum(outcome.target.past is None for outcome in outcomes),

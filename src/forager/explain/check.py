@@ -64,7 +64,7 @@ PROMISES = (
         1,
         "One page per URL, one open task per page",
         {
-            **dict.fromkeys(("url_hashes", "one_page_per_url", "domains_of_pages"), "pages"),
+            **dict.fromkeys(("url_hashes", "one_page_per_url", "domains_of_pages", "duplicates"), "pages"),
             "one_open_task": "open_tasks",
             "tasks_of_pages": "tasks",
             **dict.fromkeys(("queued_pages", "visited_pages"), "pages"),
@@ -102,7 +102,8 @@ PROMISES = (
         5,
         "Counters equal what can be recounted",
         {
-            **dict.fromkeys(("page_counters", "visit_counters", "image_counters"), "domains"),
+            **dict.fromkeys(("page_counters", "visit_counters", "image_counters", "copied_settings"), "domains"),
+            "urgent_domains": "domains",
             "run_counters": "runs",
             "run_limits": "limited_runs",
         },

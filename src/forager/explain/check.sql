@@ -34,12 +34,22 @@ HAVING count(*) > 1
 LIMIT 3;
 
 -- name: domains_of_pages
--- A page belongs to the domain its URL names; a leading www. makes no difference.
+-- A page belongs to the domain its URL names, or to one above it whose subdomains are the same site; a leading www.
+-- makes no difference.
 SELECT count(*) OVER () AS broken, format('page %s: %s belongs to %s', p.id, p.url, d.name) AS example
 FROM pages p
 LEFT JOIN domains d ON d.id = p.domain_id
 WHERE d.name IS NULL
-   OR substring(p.url FROM '^https?://([^/?#]+)') NOT IN (d.name, 'www.' || d.name)
+   OR right('.' || substring(p.url FROM '^https?://([^/?#]+)'), length(d.name) + 1) <> '.' || d.name
+LIMIT 3;
+
+-- name: duplicates
+-- A duplicate and the page with the same content are pages of one domain that were read; the other is no duplicate.
+SELECT count(*) OVER () AS broken, format('page %s is a duplicate of %s', p.id, p.duplicate_of) AS example
+FROM pages p
+LEFT JOIN pages o ON o.id = p.duplicate_of
+WHERE p.duplicate_of IS NOT NULL
+  AND (o.id IS NULL OR o.id = p.id OR o.domain_id <> p.domain_id OR o.duplicate_of IS NOT NULL OR o.status NOT IN ('fetched', 'queued') OR p.is_image)
 LIMIT 3;
 
 -- name: one_open_task
@@ -70,7 +80,8 @@ LIMIT 3;
 
 -- name: visited_pages
 -- A page without an open task has the status that its latest visit left. A cancelled visit leaves the page as it was,
--- to be visited, or blocked; a visit that our own address guard rejected leaves a page that was read as it was.
+-- to be visited, or blocked; a visit that our own address guard rejected leaves a page that was read as it was, and so
+-- does any failed visit to a sitemap.
 SELECT count(*) OVER () AS broken,
        format('page %s is %s and its latest visit ended %s', p.id, p.status, coalesce(t.outcome::text, 'never')) AS example
 FROM pages p
@@ -78,7 +89,7 @@ LEFT JOIN LATERAL (
     SELECT c.outcome, c.status_code
     FROM crawl_tasks c
     WHERE c.page_id = p.id AND c.outcome <> 'cancelled'
-      AND NOT (p.status = 'fetched' AND c.error_code IS NOT DISTINCT FROM 'address_refused')
+      AND NOT (p.status = 'fetched' AND (c.error_code IS NOT DISTINCT FROM 'address_refused' OR p.is_sitemap AND c.outcome <> 'success'))
     ORDER BY c.id DESC
     LIMIT 1
 ) t ON true
@@ -135,6 +146,7 @@ FROM crawl_tasks t
 WHERE t.outcome IS NOT NULL AND CASE t.outcome
         WHEN 'success' THEN t.status_code IS NULL OR t.status_code NOT BETWEEN 200 AND 399
         WHEN 'blocked_4xx' THEN t.status_code IS NULL OR t.status_code NOT BETWEEN 400 AND 499
+             AND NOT (t.status_code BETWEEN 200 AND 299 AND t.error_code IN ('challenge', 'captcha', 'consent_wall'))
         WHEN 'blocked_5xx' THEN t.status_code IS NULL OR t.status_code NOT BETWEEN 500 AND 599
         WHEN 'cancelled' THEN false
         ELSE t.error_code IS NULL
@@ -251,7 +263,7 @@ SELECT count(*) OVER () AS broken,
        format('%s counts %s known and %s waiting, there are %s and %s', d.name, d.pages_discovered, d.frontier_size,
               coalesce(p.known, 0), coalesce(p.waiting, 0)) AS example
 FROM domains d
-LEFT JOIN (SELECT g.domain_id, count(*) FILTER (WHERE NOT g.is_image) AS known, count(*) FILTER (WHERE g.status IN ('discovered', 'queued')) AS waiting
+LEFT JOIN (SELECT g.domain_id, count(*) FILTER (WHERE NOT g.is_image AND NOT g.is_sitemap) AS known, count(*) FILTER (WHERE g.status IN ('discovered', 'queued')) AS waiting
            FROM pages g GROUP BY g.domain_id) p ON p.domain_id = d.id
 WHERE d.pages_discovered <> coalesce(p.known, 0) OR d.frontier_size <> coalesce(p.waiting, 0)
 LIMIT 3;
@@ -266,9 +278,9 @@ FROM domains d
 LEFT JOIN (SELECT c.domain_id, count(*) FILTER (WHERE c.outcome = 'success') AS good,
                   count(*) FILTER (WHERE c.blame IN ('site', 'network')) AS bad
            FROM crawl_tasks c JOIN pages g ON g.id = c.page_id
-           WHERE c.outcome IS NOT NULL AND NOT g.is_image GROUP BY c.domain_id) t ON t.domain_id = d.id
+           WHERE c.outcome IS NOT NULL AND NOT g.is_image AND NOT g.is_sitemap GROUP BY c.domain_id) t ON t.domain_id = d.id
 LEFT JOIN (SELECT e.domain_id, sum(e.tasks) FILTER (WHERE e.outcome = 'success') AS good, sum(e.errors) AS bad
-           FROM archived_rows e WHERE NOT e.is_image GROUP BY e.domain_id) l ON l.domain_id = d.id
+           FROM archived_rows e WHERE NOT e.is_image AND NOT e.is_sitemap GROUP BY e.domain_id) l ON l.domain_id = d.id
 WHERE d.pages_crawled <> coalesce(t.good, 0) + coalesce(l.good, 0) OR d.total_error_count <> coalesce(t.bad, 0) + coalesce(l.bad, 0)
 LIMIT 3;
 
@@ -301,13 +313,14 @@ LIMIT 3;
 
 -- name: run_limits
 -- The pages that a run with a limit took from it equal the tasks it holds and closed, including those that left the
--- history.
+-- history; images and sitemaps are not taken from it.
 SELECT count(*) OVER () AS broken, format('run %s took %s of its %s pages, it has %s tasks', r.id, r.pages_claimed, r.max_pages, coalesce(t.tasks, 0)) AS example
 FROM runs r
 LEFT JOIN (SELECT c.run_id, sum(c.tasks) AS tasks
-           FROM (SELECT h.run_id, count(*) AS tasks FROM crawl_tasks h WHERE h.run_id IS NOT NULL GROUP BY h.run_id
+           FROM (SELECT h.run_id, count(*) AS tasks FROM crawl_tasks h JOIN pages p ON p.id = h.page_id
+                 WHERE h.run_id IS NOT NULL AND NOT p.is_sitemap AND NOT p.is_image GROUP BY h.run_id
                  UNION ALL
-                 SELECT e.run_id, e.tasks FROM archived_rows e WHERE e.run_id IS NOT NULL) c
+                 SELECT e.run_id, e.tasks FROM archived_rows e WHERE e.run_id IS NOT NULL AND NOT e.is_sitemap AND NOT e.is_image) c
            GROUP BY c.run_id) t ON t.run_id = r.id
 WHERE r.max_pages IS NOT NULL AND r.pages_claimed <> coalesce(t.tasks, 0)
 LIMIT 3;
@@ -317,28 +330,45 @@ LIMIT 3;
 SELECT count(*) OVER () AS broken, format('%s has %s waiting and is never ready', d.name, d.frontier_size) AS example
 FROM domains d
 JOIN runs r ON r.id = d.run_id
+LEFT JOIN domain_settings s ON s.domain_id = d.id
 WHERE d.claimed_by IS NULL AND d.ready_at IS NULL AND NOT (d.status = 'exhausted' AND d.next_crawl_after IS NOT NULL)
+  AND COALESCE(pages_left(d, r.max_pages_per_domain, now()) > 0, true)
   AND r.spec ->> 'scope' NOT IN ('page', 'prefix') AND r.spec -> 'include' = '[]' AND r.spec -> 'exclude' = '[]'
-  AND (EXISTS (SELECT FROM pages p WHERE p.domain_id = d.id AND p.status = 'discovered' AND p.depth <= r.max_depth
-                 AND (p.is_image OR NOT d.images_only))
+  AND (EXISTS (SELECT FROM pages p WHERE p.domain_id = d.id AND p.status = 'discovered' AND in_scope(p, s, r.max_depth)
+                 AND (p.is_image OR p.is_sitemap OR NOT d.images_only))
        OR EXISTS (SELECT FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
-                  WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.status = 'pending' AND p.depth <= r.max_depth
-                    AND (p.is_image OR NOT d.images_only)))
+                  WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.status = 'pending' AND in_scope(p, s, r.max_depth)
+                    AND (p.is_image OR p.is_sitemap OR NOT d.images_only)))
 LIMIT 3;
 
 -- name: due_times
--- The due time of a domain is when it is ready and its cooldown is over, or the end of its maintenance window; it has
--- none while its run has reached its limit.
+-- The due time of a domain is when it is ready and its cooldown is over, or the end of its maintenance window; where
+-- revisits are charged to a page budget that is spent, the time when it renews.
 SELECT count(*) OVER () AS broken,
        format('%s is due %s, ready %s and rests until %s', d.name, coalesce(d.due_at::text, 'never'), coalesce(d.ready_at::text, 'never'),
               coalesce(d.next_crawl_after::text, 'now')) AS example
 FROM domains d
 LEFT JOIN runs r ON r.id = d.run_id
-CROSS JOIN LATERAL (SELECT CASE WHEN d.ready_at IS NOT NULL AND COALESCE(d.run_pages < LEAST(d.max_pages_per_run, r.max_pages_per_domain), true)
-                                THEN GREATEST(d.ready_at, d.next_crawl_after) END AS at) due
+CROSS JOIN LATERAL (SELECT CASE WHEN d.ready_at IS NULL THEN NULL
+                                WHEN d.counts_revisits AND d.run_pages > 0 AND pages_left(d, r.max_pages_per_domain, d.updated_at) <= 0
+                                THEN CASE WHEN d.budget_until IS NOT NULL THEN GREATEST(d.ready_at, d.next_crawl_after, d.budget_until) END
+                                ELSE GREATEST(d.ready_at, d.next_crawl_after) END AS at) due
 WHERE (d.due_at IS NULL) <> (due.at IS NULL) OR d.due_at < due.at
    OR (d.due_at > due.at AND d.maintenance_start IS NULL)
    OR (d.is_due AND coalesce(d.due_at > clock_timestamp(), true))
+LIMIT 3;
+
+-- name: urgent_domains
+-- A domain is urgent from the time of its first urgent task on, and marked as its urgent tasks and its boost say.
+SELECT count(*) OVER () AS broken,
+       format('%s is urgent from %s on (urgency %s), by its tasks from %s on', d.name, coalesce(d.urgent_at::text, 'never'), d.urgency,
+              coalesce(t.first::text, 'never')) AS example
+FROM domains d
+LEFT JOIN (SELECT c.domain_id, min(c.scheduled_for) AS first FROM crawl_tasks c
+           WHERE c.is_urgent AND c.outcome IS NULL AND c.locked_at IS NULL AND c.status = 'pending' GROUP BY c.domain_id) t ON t.domain_id = d.id
+WHERE d.urgent_at IS DISTINCT FROM t.first
+   OR (d.urgency = 2 AND coalesce(d.urgent_at > clock_timestamp(), true))
+   OR (d.urgency < 2 AND d.urgency <> (d.priority_boost > 0)::int)
 LIMIT 3;
 
 -- name: lease_states
@@ -348,12 +378,19 @@ FROM domains d
 WHERE (d.claimed_by IS NULL) <> (d.claim_expires_at IS NULL) OR (d.claimed_by IS NOT NULL AND d.status <> 'active')
 LIMIT 3;
 
+-- name: copied_settings
+-- Columns of a domain that are copies of its crawl settings have their values, and these are its profile's and its own.
+SELECT count(*) OVER () AS broken, format('%s has a copy that differs from its settings', d.name) AS example
+FROM domains d LEFT JOIN domain_settings s ON s.domain_id = d.id LEFT JOIN profiles p ON p.id = s.profile_id
+WHERE has_stale_copies(d, COALESCE(s.effective, '{}')) OR (s.domain_id IS NOT NULL AND s.effective <> COALESCE(p.settings, '{}') || s.settings)
+LIMIT 3;
+
 -- name: exhausted_domains
--- An exhausted domain has no page that waits for its first visit or for a retry.
+-- An exhausted domain has no page in scope that waits for its first visit.
 SELECT count(*) OVER () AS broken, format('%s is exhausted with %s waiting', d.name, d.frontier_size) AS example
-FROM domains d
-WHERE d.status = 'exhausted'
-  AND (d.frontier_size <> 0 OR EXISTS (SELECT FROM pages p WHERE p.domain_id = d.id AND p.status = 'discovered'))
+FROM domains d LEFT JOIN runs r ON r.id = d.run_id LEFT JOIN domain_settings s ON s.domain_id = d.id
+WHERE d.status = 'exhausted' AND NOT d.images_only
+  AND EXISTS (SELECT FROM pages p WHERE p.domain_id = d.id AND p.status = 'discovered' AND in_scope(p, s, COALESCE(r.max_depth, 1000)))
 LIMIT 3;
 
 -- name: blocked_domains

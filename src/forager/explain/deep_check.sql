@@ -91,7 +91,7 @@ LIMIT 3;
 -- A domain's recorded depth equals the depth of its deepest visited page, and is within the limit of its runs.
 SELECT count(*) OVER () AS broken, format('%s says it was visited down to %s, the deepest page is at %s', d.name, d.depth_reached, p.depth) AS example
 FROM domains d
-JOIN (SELECT g.domain_id, max(g.depth) FILTER (WHERE g.status = 'fetched') AS depth, max(g.depth) AS deepest FROM pages g WHERE NOT g.is_image GROUP BY g.domain_id) p
+JOIN (SELECT g.domain_id, max(g.depth) FILTER (WHERE g.status = 'fetched') AS depth, max(g.depth) AS deepest FROM pages g WHERE NOT g.is_image AND NOT g.is_sitemap GROUP BY g.domain_id) p
      ON p.domain_id = d.id
 WHERE d.depth_reached < p.depth OR d.depth_reached > GREATEST(p.deepest, (SELECT max(r.max_depth) FROM runs r))
 LIMIT 3;

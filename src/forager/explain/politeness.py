@@ -14,6 +14,7 @@ from typing import Any
 from forager.db import statements
 from forager.db.types import Connection
 from forager.domains import store as domains
+from forager.domains.access import read_robots_agent
 from forager.domains.lookup import known_name
 from forager.robots import rules as robots
 
@@ -41,7 +42,7 @@ class DelayGroup:
 
 @dataclass(frozen=True, slots=True)
 class EarlyRequest:
-    """A request that came too early. The task is None if the request was for robots.txt."""
+    """A request that came too early. The task is None if the request was for robots.txt or a login."""
 
     domain: str
     task_id: int | None
@@ -88,11 +89,25 @@ class ForbiddenVisit:
 
 
 @dataclass(frozen=True, slots=True)
+class RobotsOverride:
+    """An operator's order not to obey robots.txt of a domain."""
+
+    domain: str
+    started_at: datetime
+    ended_at: datetime | None
+    ordered_by: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class RobotsAudit:
     origins: int
     visits: int
     forbidden: int
     examples: tuple[ForbiddenVisit, ...]
+    overridden: int = 0
+    """Visits that robots.txt forbids and an operator ordered."""
+    overrides: tuple[RobotsOverride, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,27 +160,36 @@ async def audit_robots(
 ) -> RobotsAudit:
     """Audits robots.txt as a stream: some origins at a time, their visits through a cursor; memory use is constant for
     any history."""
-    origins = visits = forbidden = 0
+    origins = visits = forbidden = overridden = 0
     examples: list[ForbiddenVisit] = []
     cursor = await connection.cursor(SQL["robots_copies"], domain_id, since)
     while copies := await cursor.fetch(COPIES_AT_ONCE):
         origins += len(copies)
-        rules = [robots.parse(copy["robots_txt"] or "").rules_for(agent) for copy in copies]
+        agents = [read_robots_agent(copy["user_agent"], agent) for copy in copies]
+        rules = [robots.parse(c["robots_txt"] or "").rules_for(name) for c, name in zip(copies, agents, strict=True)]
         async for row in connection.cursor(SQL["visits_under_copies"], *_lists(copies), since, prefetch=PREFETCH_ROWS):
             visits += 1
             copy = copies[row["copy"]]
             verdict = _classify(copy, rules[row["copy"]], row["url"])
             if verdict is None:
                 continue
+            if row["is_overridden"]:
+                overridden += 1
+                continue
             forbidden += 1
             if len(examples) < MOST_SHOWN:
                 examples.append(ForbiddenVisit(row["task_id"], row["url"], row["requested_at"], *verdict))
-    return RobotsAudit(origins, visits, forbidden, tuple(examples))
+    orders = await connection.fetch(SQL["robots_overrides"], domain_id, since, MOST_SHOWN)
+    return RobotsAudit(
+        origins, visits, forbidden, tuple(examples), overridden, tuple(RobotsOverride(**order) for order in orders)
+    )
 
 
 def tell(early: EarlyRequest) -> str:
     """Describes one request that came too early."""
-    ours, before = ("robots.txt" if task is None else f"task {task}" for task in (early.task_id, early.task_before))
+    ours, before = (
+        "robots.txt or a login" if task is None else f"task {task}" for task in (early.task_id, early.task_before)
+    )
     return f"{early.domain}: {ours} left {early.gap_ms:.0f} ms after {before}, the pace was {early.pace_ms} ms"
 
 

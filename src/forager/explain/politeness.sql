@@ -1,5 +1,5 @@
 -- Proves politeness from the history. Every request is recorded with the delay in force when it was sent: visits and
--- their quick retries in crawl_tasks, robots.txt in robots_requests. Read only.
+-- their quick retries in crawl_tasks, robots.txt and logins in robots_requests. Read only.
 
 -- name: pace
 -- No request came earlier than the delay in force allowed, within the tolerance for clock differences.
@@ -71,17 +71,27 @@ LIMIT $3;
 
 -- name: robots_copies
 -- Returns every stored robots.txt that may forbid something; one that could not be fetched forbids everything.
-SELECT o.domain_id, o.origin, o.robots_txt, o.robots_error, o.robots_fetched_at, o.robots_expires_at
-FROM origins o
+SELECT o.domain_id, o.origin, o.robots_txt, o.robots_error, o.robots_fetched_at, o.robots_expires_at, s.effective ->> 'user_agent' AS user_agent
+FROM origins o LEFT JOIN domain_settings s ON s.domain_id = o.domain_id
 WHERE (o.robots_txt IS NOT NULL OR o.robots_error IS NOT NULL)
   AND ($1::bigint IS NULL OR o.domain_id = $1) AND ($2::timestamptz IS NULL OR o.robots_expires_at > $2)
 ORDER BY o.domain_id, o.origin;
 
 -- name: visits_under_copies
 -- Returns visits to these origins while their copies were valid; `copy` is the index of the copy in the lists.
-SELECT c.copy - 1 AS copy, t.id AS task_id, p.url, t.requested_at
+-- is_overridden: an operator had robots.txt of the domain overridden then; a worker hears of the end within a minute.
+SELECT c.copy - 1 AS copy, t.id AS task_id, p.url, t.requested_at,
+       EXISTS (SELECT FROM robots_overrides o WHERE o.domain_id = c.domain_id AND t.requested_at >= o.started_at
+               AND t.requested_at < COALESCE(o.ended_at, 'infinity') + interval '1 minute') AS is_overridden
 FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::timestamptz[])
      WITH ORDINALITY AS c (domain_id, origin, fetched_at, expires_at, copy)
 JOIN pages p ON p.domain_id = c.domain_id AND starts_with(p.url, c.origin || '/')
 JOIN crawl_tasks t ON t.page_id = p.id
 WHERE t.requested_at >= c.fetched_at AND t.requested_at < c.expires_at AND ($5::timestamptz IS NULL OR t.requested_at >= $5);
+
+-- name: robots_overrides
+-- Returns the orders to override robots.txt, newest first.
+SELECT d.name AS domain, o.started_at, o.ended_at, o.ordered_by, o.reason
+FROM robots_overrides o JOIN domains d ON d.id = o.domain_id
+WHERE ($1::bigint IS NULL OR o.domain_id = $1) AND ($2::timestamptz IS NULL OR COALESCE(o.ended_at, 'infinity') >= $2)
+ORDER BY o.id DESC LIMIT $3;

@@ -57,8 +57,9 @@ async def rebuild(pool: Pool, *, by: str, refresh_every_s: float | None, refused
             if not batch:
                 return done
             held = await repair.lock_free_domains(conn, batch)
-            await sign_moves(conn, by=by, reason_code="rebuild", reason="counted anew")
+            await sign_moves(conn, by=by, reason_code="rebuild", reason="recounted")
             done.mended += await repair.repair_counters(conn, held)
+            done.mended += await repair.repair_urgency(conn, held)
             done.mended += await repair.repair_states(
                 conn, held, refresh_every_s=refresh_every_s, refused_rest_s=refused_rest_s
             )

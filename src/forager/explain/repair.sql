@@ -16,6 +16,12 @@ UPDATE images i SET url_hash = substring(sha256(convert_to(i.url, 'UTF8')) FROM 
 WHERE (i.url_hash <> substring(sha256(convert_to(i.url, 'UTF8')) FROM 1 FOR 16) OR i.moved_to IS NOT NULL AND NOT EXISTS (SELECT FROM images m WHERE m.id = i.moved_to))
   AND NOT EXISTS (SELECT FROM images o WHERE o.id <> i.id AND o.url_hash = substring(sha256(convert_to(i.url, 'UTF8')) FROM 1 FOR 16));
 
+-- name: free_duplicates
+-- Removes the mark of duplicates whose page is not there, or is none that was read.
+UPDATE pages p SET duplicate_of = NULL
+WHERE p.duplicate_of IS NOT NULL AND (p.is_image OR NOT EXISTS (
+    SELECT FROM pages o WHERE o.id = p.duplicate_of AND o.id <> p.id AND o.domain_id = p.domain_id AND o.duplicate_of IS NULL AND o.status IN ('fetched', 'queued')));
+
 -- name: drop_spare_tasks
 -- Deletes open tasks beyond one per page; keeps one in its page's own domain.
 DELETE FROM crawl_tasks t
@@ -106,7 +112,7 @@ UPDATE pages p SET etag = NULL, last_modified = NULL
 WHERE p.id IN (SELECT t.page_id FROM crawl_tasks t WHERE t.body_ref = ANY ($1::text[])
                UNION SELECT t.page_id FROM crawl_tasks t JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2)
                      WHERE b.deleted_at >= now() - interval '1 minute' AND b.stored_bytes = 0)
-  AND NOT p.is_image
+  AND NOT p.is_image AND NOT p.is_sitemap
 RETURNING p.id;
 
 -- name: pages_of_images
@@ -167,7 +173,9 @@ GROUP BY t.id;
 -- name: recount_runs
 -- Recounts the visits of runs from their tasks; runs some of whose tasks left the history stay unchanged.
 WITH counted AS (
-    SELECT t.run_id, t.outcome, CASE WHEN p.is_image THEN 'image ' ELSE '' END || COALESCE(t.status_code::text, t.error_code, 'unknown') AS reason, count(*) AS pages,
+    SELECT t.run_id, t.outcome, CASE WHEN p.is_image THEN 'image ' WHEN p.is_sitemap THEN 'sitemap ' ELSE '' END
+               || COALESCE(CASE WHEN t.error_code IN ('challenge', 'captcha', 'consent_wall') THEN split_part(t.error_message, ', ', 2) END,
+                           t.status_code::text, t.error_code, 'unknown') AS reason, count(*) AS pages,
            COALESCE(sum(t.bytes), 0)::bigint AS bytes, COALESCE(sum(t.response_time_ms), 0)::bigint AS time_ms
     FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
     WHERE t.outcome IS NOT NULL AND t.run_id IS NOT NULL GROUP BY 1, 2, 3
@@ -185,9 +193,10 @@ SELECT c.* FROM counted c WHERE c.run_id IN (SELECT run_id FROM wrong) AND EXIST
 ON CONFLICT (run_id, outcome, reason) DO UPDATE SET pages = EXCLUDED.pages, bytes = EXCLUDED.bytes, time_ms = EXCLUDED.time_ms;
 
 -- name: recount_claims
--- Recounts the pages that runs with a limit took from it.
+-- Recounts the pages that runs with a limit took from it; images do not count.
 UPDATE runs r SET pages_claimed = n.tasks
-FROM (SELECT u.id, COALESCE((SELECT count(*) FROM crawl_tasks h WHERE h.run_id = u.id), 0) + COALESCE((SELECT sum(e.tasks) FROM archived_rows e WHERE e.run_id = u.id), 0) AS tasks FROM runs u) n
+FROM (SELECT u.id, COALESCE((SELECT count(*) FROM crawl_tasks h JOIN pages p ON p.id = h.page_id WHERE h.run_id = u.id AND NOT p.is_sitemap AND NOT p.is_image), 0)
+                   + COALESCE((SELECT sum(e.tasks) FROM archived_rows e WHERE e.run_id = u.id AND NOT e.is_sitemap AND NOT e.is_image), 0) AS tasks FROM runs u) n
 WHERE r.id = n.id AND r.max_pages IS NOT NULL AND r.pages_claimed <> n.tasks;
 
 -- name: recount_links
@@ -201,6 +210,14 @@ FROM (SELECT COALESCE(sum(amount), 0)::bigint AS links FROM (SELECT amount FROM 
                           '-infinity') AS at) f
 WHERE (SELECT count(*) FROM runs) = 1 AND r.links_seen <> s.links AND (r.started_at >= f.at OR s.links > r.links_seen);
 
+-- name: copy_settings
+-- Combines and copies the crawl settings of domains again where copies differ.
+INSERT INTO domain_settings (domain_id, updated_by)
+SELECT d.id, 'repair' FROM domains d LEFT JOIN domain_settings s ON s.domain_id = d.id LEFT JOIN profiles p ON p.id = s.profile_id
+WHERE has_stale_copies(d, COALESCE(s.effective, '{}')) OR (s.domain_id IS NOT NULL AND s.effective <> COALESCE(p.settings, '{}') || s.settings)
+ORDER BY d.id
+ON CONFLICT (domain_id) DO UPDATE SET updated_by = 'repair', updated_at = now();
+
 -- name: recount_run_pages
 -- Recounts the pages that runs took from unleased domains, where they exceed all tasks the domain ever had, from the
 -- run's tasks.
@@ -213,7 +230,7 @@ WHERE d.id = n.id AND d.claimed_by IS NULL AND (d.run_pages < 0 OR d.run_pages >
 -- name: recount_depths
 -- Recomputes the depth of domains from their deepest page that was read.
 UPDATE domains d SET depth_reached = p.depth
-FROM (SELECT g.domain_id, max(g.depth) FILTER (WHERE g.status = 'fetched') AS depth, max(g.depth) AS deepest FROM pages g WHERE NOT g.is_image GROUP BY g.domain_id) p
+FROM (SELECT g.domain_id, max(g.depth) FILTER (WHERE g.status = 'fetched') AS depth, max(g.depth) AS deepest FROM pages g WHERE NOT g.is_image AND NOT g.is_sitemap GROUP BY g.domain_id) p
 WHERE p.domain_id = d.id AND p.depth IS NOT NULL AND (d.depth_reached < p.depth OR d.depth_reached > p.deepest);
 
 -- name: explain_blocks

@@ -52,6 +52,7 @@ REPAIRS: dict[str, Repair] = {
         "Two rows are one page: `forager domains merge` where their domains are one; else a backup."
     ),
     "domains_of_pages": _backup("Its domain was renamed, or the page given to another."),
+    "duplicates": _recompute("removes the mark, and the next visits decide again", "free_duplicates"),
     "one_open_task": _recompute("removes open tasks beyond the first of a page", "drop_spare_tasks", "rebuild"),
     "tasks_of_pages": Repair(
         Kind.RECOMPUTE,
@@ -112,6 +113,8 @@ REPAIRS: dict[str, Repair] = {
     "page_counters": REBUILD,
     "visit_counters": REBUILD,
     "image_counters": REBUILD,
+    "urgent_domains": REBUILD,
+    "copied_settings": _recompute("copies the settings again", "copy_settings"),
     "run_counters": _recompute("counts the run again from its tasks", "recount_runs"),
     "run_bytes": _recompute("counts the run again from its tasks", "recount_runs"),
     "run_limits": _recompute("counts the run again from its tasks", "recount_claims"),

@@ -47,3 +47,5 @@ class Politeness(Row):
     robots_visits: int
     robots_forbidden: int
     forbidden_examples: list[dict[str, Any]]
+    robots_overridden: int = Field(description="Visits that robots.txt forbids and an operator ordered.")
+    overrides: list[dict[str, Any]] = Field(description="These orders: domain, time, who and why.")

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 from forager.db import statements
 from forager.db.query import fetch_one
 from forager.db.types import Connection
+from forager.domains.sitemaps import sitemaps_naming
 from forager.domains.traps import SUBDOMAINS
+from forager.domains.url_lookup import locate_url
 from forager.errors import BadUrlError, UsageError
 from forager.explain import why_domain, why_page
 from forager.explain.conditions import FetchPolicy, Gate, Prediction, crawl_command, never
@@ -45,6 +47,7 @@ class ParsedTarget(NamedTuple):
     """Possible meanings of the query, most likely first: one with a scheme, two without."""
 
     urls: tuple[str, ...]
+    """As written, with a scheme."""
     is_page: bool
 
 
@@ -52,7 +55,7 @@ async def explain(connection: Connection, text: str, manners: FetchPolicy) -> Ex
     """Explains a URL or domain. The caller opens the one read-only snapshot that makes the result consistent."""
     asked = parse_query(text)
     domain, url = await _find(connection, asked, manners)
-    name = domain_of(url)
+    name = domain.row["name"] if domain else domain_of(url)
     gates = why_domain.list_checks(domain, manners) if domain else _unknown_domain(url)
     outlook = await _predict_domain(connection, gates, domain)
     now = domain.now if domain else await connection.fetchval(SQL["clock"])
@@ -77,8 +80,11 @@ def parse_query(text: str) -> ParsedTarget:
         )
     try:
         if "://" in word:
-            return ParsedTarget((normalize(word),), is_page=True)
-        urls = tuple(dict.fromkeys(normalize(f"{scheme}://{word}") for scheme in ("https", "http")))
+            normalize(word)
+            return ParsedTarget((word,), is_page=True)
+        urls = tuple(f"{scheme}://{word}" for scheme in ("https", "http"))
+        for url in urls:
+            normalize(url)
     except BadUrlError as error:
         raise UsageError(str(error)) from None
     return ParsedTarget(urls, is_page=any(mark in word for mark in "/?#"))
@@ -87,14 +93,15 @@ def parse_query(text: str) -> ParsedTarget:
 async def _find(connection: Connection, asked: ParsedTarget, manners: FetchPolicy) -> tuple[DomainSnapshot | None, str]:
     """Returns the meaning whose page is known, else the one whose domain is known, else the first."""
     found: list[tuple[DomainSnapshot, str]] = []
-    for url in asked.urls:
-        domain = await _read_domain(connection, domain_of(url), manners)
+    for written in asked.urls:
+        url, name = await locate_url(connection, written)
+        domain = await _read_domain(connection, name, manners)
         if domain is None:
             continue
         found.append((domain, url))
         if asked.is_page and await connection.fetchrow(SQL["page"], domain.row["id"], url_key(url)):
             return domain, url
-    return found[0] if found else (None, asked.urls[0])
+    return found[0] if found else (None, normalize(asked.urls[0]))
 
 
 async def _read_domain(connection: Connection, name: str, manners: FetchPolicy) -> DomainSnapshot | None:
@@ -113,7 +120,7 @@ async def _read_domain(connection: Connection, name: str, manners: FetchPolicy) 
 
 
 async def _read_page(connection: Connection, url: str, domain: DomainSnapshot | None) -> PageSnapshot:
-    name = domain_of(url)
+    name = domain.row["name"] if domain else domain_of(url)
     if domain is None:
         return PageSnapshot(url, name, None, traps=await connection.fetch(SQL["crowd"], registrable(name), SUBDOMAINS))
     row = await connection.fetchrow(SQL["page"], domain.row["id"], url_key(url))
@@ -122,7 +129,10 @@ async def _read_page(connection: Connection, url: str, domain: DomainSnapshot | 
         cut = await connection.fetch(SQL["cut_pages"], domain.row["id"])
         return PageSnapshot(url, name, None, traps=traps, cut=cut)
     place = await fetch_one(connection, SQL["place"], row["id"], *_reach(domain.spec))
-    return PageSnapshot(url, name, row, under_way=place["under_way"], before=place["before"], traps=traps)
+    listed_in = await sitemaps_naming(connection, row["id"])
+    return PageSnapshot(
+        url, name, row, under_way=place["under_way"], before=place["before"], traps=traps, listed_in=listed_in
+    )
 
 
 async def _predict_domain(connection: Connection, gates: tuple[Gate, ...], domain: DomainSnapshot | None) -> Prediction:
@@ -131,7 +141,7 @@ async def _predict_domain(connection: Connection, gates: tuple[Gate, ...], domai
     outlook = why_domain.predict(gates, domain)
     if outlook.kind != "at" or domain.row["maintenance_start"] is None:
         return outlook
-    window = (domain.row["maintenance_start"], domain.row["maintenance_end"])
+    window = (domain.row["maintenance_start"], domain.row["maintenance_end"], domain.row["time_zone"])
     return Prediction("at", outlook.because, await connection.fetchval(SQL["after_window"], outlook.at, *window))
 
 

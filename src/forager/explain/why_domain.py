@@ -2,12 +2,15 @@
 domain; this module never recomputes that. It adds the run, the delay, the breaker, the failure streak and the priority.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from forager.db.types import Row
+from forager.domains.access import read_robots_agent
+from forager.domains.score_terms import LABELS, explain_terms
 from forager.engine.models import PauseReason, describe_pause
 from forager.explain.conditions import (
     FetchPolicy,
@@ -53,12 +56,27 @@ class DomainSnapshot:
 
     @property
     def pages_left(self) -> int | None:
-        """Returns the pages left within the limits of its run; None if there is no limit."""
+        """Returns the pages left within the limits of its run; None if there is no limit. A page budget that renews is
+        no limit."""
         row = self.row
-        limits = [limit for limit in (row["max_pages_per_run"], row["max_pages_per_domain"]) if limit is not None]
-        left = [limit - row["run_pages"] for limit in limits]
+        left = [] if row["budget_left"] is None or row["budget_until"] else [row["budget_left"]]
         left += [] if row["max_pages"] is None else [row["max_pages"] - row["pages_claimed"]]
         return max(0, min(left)) if left else None
+
+    @property
+    def override(self) -> str | None:
+        """Returns by whose order its robots.txt is not obeyed; None: it is."""
+        row = self.row
+        if row["override_at"] is None:
+            return None
+        why = f": {row['override_reason']}" if row["override_reason"] else ""
+        return f"by the operator's order of {row['override_at']:%Y-%m-%d} ({row['override_by']}{why})"
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """Returns the crawl settings that were chosen for it and its profile."""
+        found: dict[str, Any] = json.loads(self.row["chosen"] or "{}")
+        return found
 
     @property
     def allow_networks(self) -> tuple[str, ...]:
@@ -173,11 +191,21 @@ def _budget(facts: DomainSnapshot) -> Gate:
     row = facts.row
     is_open, _ = facts.gates["budget"]
     limits = [limit for limit in (row["max_pages_per_run"], row["max_pages_per_domain"]) if limit is not None]
-    if not limits:
-        sentence = "no page limit"
-    else:
-        sentence = f"{row['run_pages']:,} of {min(limits):,} pages of run {row['run_id']} taken"
-    return Gate("budget", is_open, sentence, remedy=None if is_open else crawl_command(row["base_url"]))
+    sentence = budget_sentence(row, min(limits)) if limits else "no page budget"
+    if is_open:
+        return Gate("budget", True, sentence)
+    return Gate(
+        "budget", False, sentence, row["budget_until"], remedy=f"forager domain {row['name']} set --max-pages N"
+    )
+
+
+def budget_sentence(row: Row, limit: int) -> str:
+    """Returns how much of a page budget was taken, and when it renews."""
+    taken = limit - row["budget_left"]
+    period = {"day": "today", "week": "this week"}.get(row["budget_period"], f"of run {row['run_id']}")
+    renews = f", renews {format_time(row['budget_until'], row['asked_at'])}" if row["budget_until"] else ""
+    revisits = "revisits included" if row["counts_revisits"] else "revisits are not counted"
+    return f"{taken:,} of {limit:,} pages {period} taken{renews}; {revisits}"
 
 
 def _lease(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
@@ -272,7 +300,8 @@ def resolve_delay(facts: DomainSnapshot, manners: FetchPolicy) -> tuple[float, s
         delay_s, source = manners.delay_s, "setting politeness.delay"
     if delay_s < LEAST_DELAY_S:
         delay_s, source = LEAST_DELAY_S, f"the least there is; {delay_s:g} s {source}"
-    asked_s = max((_robots_delay(copy, manners.robots_agent) for copy in facts.origins), default=0.0)
+    agent = read_robots_agent(facts.row["user_agent"], manners.robots_agent)
+    asked_s = max((_robots_delay(copy, agent) for copy in facts.origins), default=0.0)
     if asked_s > delay_s:
         delay_s, source = asked_s, "robots.txt asks for it"
     extra_s = row["pace_extra_s"] if manners.adaptive_pace else 0.0
@@ -317,11 +346,23 @@ def _breaker(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
 
 
 def _proxies(facts: DomainSnapshot) -> tuple[Gate, ...]:
-    """Returns a gate only for a domain that has a proxy pool."""
+    """Returns a gate only for a domain that has a proxy pool, its own or the default one, or should have one."""
     row = facts.row
+    if row["proxy_mode"] == "never":
+        has_some = row["proxies"] or row["pool_emptied_at"]
+        return (Gate("proxies", True, "asked directly, by its setting proxy=never"),) if has_some else ()
     if not row["proxies"]:
+        if row["proxy_mode"] == "always":
+            sentence = "it has no proxy, the default pool is empty, and it is never asked directly (proxy=always)"
+            return (Gate("proxies", False, sentence, None, f"forager proxies assign {row['name']} ID"),)
+        if row["pool_emptied_at"]:
+            when = format_time(row["pool_emptied_at"], facts.now)
+            sentence = f"asked directly: its pool lost its last proxy {when}, and the default pool is empty"
+            return (Gate("proxies", True, sentence, None, domain_command(row["name"], "set --proxy always")),)
         return ()
     pool = f"{row['proxies']} proxies" if row["proxies"] > 1 else "1 proxy"
+    if not row["has_own_proxies"]:
+        pool = f"the default pool of {pool}"
     if row["proxies_on"]:
         return (Gate("proxies", True, f"asked through {pool}, {row['proxies_on']} on"),)
     remedy = "forager proxies probe" if row["proxy_back_at"] else f"forager proxies --domain {row['name']}"
@@ -341,18 +382,19 @@ def _check_failures(facts: DomainSnapshot, manners: FetchPolicy) -> Gate:
 
 def _priority(facts: DomainSnapshot) -> Gate:
     row = facts.row
-    terms = (
-        ("seed rank", row["score_seed_rank"]),
-        ("images", row["score_image_yield"]),
-        ("pages left", row["score_pages_left"]),
-        ("errors", row["score_errors"]),
-        ("staleness", row["score_staleness"]),
+    terms = explain_terms(dict(row), facts.now)
+    told = ", ".join(
+        f"{LABELS[term.name]} {term.points:+,.0f}: {term.explanation}" for term in terms if round(term.points)
     )
-    told = ", ".join(f"{name} {value:+,.0f}" for name, value in terms if round(value))
-    score, counted = sum(value for _, value in terms), row["priority_score"]
+    score, counted = sum(term.points for term in terms), row["priority_score"]
     sentence = f"score {score:,.0f}" + (f" ({told})" if told else "")
     if round(score) != round(counted):
         sentence += f", {counted:,.0f} when it was last counted"
+    if row["urgency"] == 2:
+        since = format_time(row["urgent_at"], facts.now)
+        sentence = f"an urgent task is due since {since}, so it comes first; {sentence}"
+    elif row["urgency"]:
+        sentence = f"boosted by an operator, so it comes before others; {sentence}"
     if row["run_id"] is None:
         return Gate("priority", None, sentence)
     if row["domains_before"] >= MOST_BEFORE:

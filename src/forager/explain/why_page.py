@@ -7,7 +7,10 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from forager.config.crawl_settings import CrawlSettings
 from forager.db.types import Row
+from forager.domains.access import read_robots_agent
+from forager.domains.sitemaps import NamingFile
 from forager.errors import AddressBlockedError
 from forager.explain.conditions import (
     FetchPolicy,
@@ -23,17 +26,18 @@ from forager.explain.conditions import (
     span,
     things,
 )
-from forager.explain.why_domain import DomainSnapshot
+from forager.explain.why_domain import DomainSnapshot, budget_sentence
 from forager.explain.why_traps import link_gate, trap_gate
 from forager.frontier import page_priority
 from forager.frontier.revisit import next_interval
-from forager.links.scope import CrawlScope, claim_depth
+from forager.frontier.sitemap_revisit import FEEDS
+from forager.links.scope import CrawlScope, DomainScope, claim_depth
+from forager.parsing.login import is_logout_url, is_same_page
 from forager.politeness.guard import host_as_ip, kind_of
 from forager.robots import rules as robots
-from forager.runs.models import RunSpec
 from forager.urls.domain import origin_of, registrable
 
-FINAL = ("address", "robots")
+FINAL = ("address", "robots", "session")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 LONGEST_MESSAGE = 200
 ADAPTIVE_EVERY_S = 86_400.0
@@ -55,13 +59,15 @@ class PageSnapshot:
     """Traps found in its domain; for an unknown domain, the trap that keeps it unknown."""
     cut: Sequence[Any] = ()
     """For an unknown URL: pages of its domain whose links were not all taken."""
+    listed_in: Sequence[NamingFile] = ()
+    """Sitemaps and feeds that list it."""
 
 
 def list_checks(page: PageSnapshot, domain: DomainSnapshot | None, manners: FetchPolicy) -> tuple[Gate, ...]:
     known = (
         _known_checks(page, domain) if page.row is not None and domain is not None else _unknown_checks(page, domain)
     )
-    return (*known, _robots(page, domain, manners), _guard(page, domain, manners))
+    return (*known, *_session(page, domain), _robots(page, domain, manners), _guard(page, domain, manners))
 
 
 def find_blocking(gates: Sequence[Gate]) -> Gate | None:
@@ -105,9 +111,10 @@ def _known_checks(page: PageSnapshot, domain: DomainSnapshot) -> tuple[Gate, ...
     row = page.row
     assert row is not None
     gates = [
-        Gate("known", True, "a seed" if row["is_seed"] else f"found {things(row['depth'], 'link')} from a seed"),
+        Gate("known", True, _describe_discovery(page, row)),
         _scope(page, domain),
-        _depth(row, domain.spec),
+        _depth(row, domain),
+        _budget(row, domain),
         _status(page, row, domain),
         _task(row, domain),
         Gate("rank", None, _rank(row)),
@@ -117,15 +124,43 @@ def _known_checks(page: PageSnapshot, domain: DomainSnapshot) -> tuple[Gate, ...
     return tuple(gate for gate in gates if gate is not None)
 
 
-def _depth(row: Row, spec: RunSpec | None) -> Gate:
-    if spec is None:
+def _describe_discovery(page: PageSnapshot, row: Row) -> str:
+    """Returns how the page became known: as a seed, through a sitemap or feed, or through links."""
+    if row["is_seed"]:
+        return "a seed"
+    named = " and ".join(f"the {_kind_of(file)} {file.url}" for file in page.listed_in[:2])
+    if row["is_sitemap"]:
+        return "a sitemap or feed" + (f", listed in {named}" if named else "")
+    return f"listed in {named}" if named else f"found {things(row['depth'], 'link')} from a seed"
+
+
+def _kind_of(file: NamingFile) -> str:
+    return "feed" if file.format in FEEDS else "sitemap"
+
+
+def _depth(row: Row, domain: DomainSnapshot) -> Gate:
+    spec, chosen = domain.spec, domain.chosen.get("max_depth")
+    if spec is None and chosen is None:
         return Gate("depth", None, f"{row['depth']}")
-    deepest = claim_depth(spec)
+    deepest = claim_depth(spec) if spec else chosen
+    limit = "the limit of its run"
+    if deepest and chosen is not None:
+        deepest, limit = chosen, "the limit of its settings"
     if row["depth"] <= deepest:
-        return Gate("depth", True, f"{row['depth']}, its run goes to {deepest}")
-    return Gate(
-        "depth", False, f"{row['depth']}, deeper than its run goes ({deepest})", remedy=crawl_command(row["url"])
-    )
+        return Gate("depth", True, f"{row['depth']}, {limit} is {deepest}")
+    sentence = f"{row['depth']}, deeper than {limit} ({deepest})"
+    return Gate("depth", False, sentence, remedy=f"forager domain {domain.row['name']} set --max-depth {row['depth']}")
+
+
+def _budget(row: Row, domain: DomainSnapshot) -> Gate | None:
+    """Returns the gate of a first visit whose domain has spent its page budget; revisits may not be counted."""
+    facts = domain.row
+    is_first = row["status"] in {"discovered", "queued"} and not row["retry_count"]
+    if facts["budget_left"] is None or facts["budget_left"] > 0 or not (is_first or facts["counts_revisits"]):
+        return None
+    limits = [limit for limit in (facts["max_pages_per_run"], facts["max_pages_per_domain"]) if limit is not None]
+    remedy = f"forager domain {facts['name']} set --max-pages N"
+    return Gate("budget", False, budget_sentence(facts, min(limits)), facts["budget_until"], remedy=remedy)
 
 
 def _status(page: PageSnapshot, row: Row, domain: DomainSnapshot) -> Gate:
@@ -137,6 +172,9 @@ def _status(page: PageSnapshot, row: Row, domain: DomainSnapshot) -> Gate:
     if status == "fetched":
         if has_task:
             return Gate("status", True, "fetched, and visited again")
+        if row["duplicate_of"] is not None and row["revisit_every_s"] is None:
+            instead = f"fetched, and the same as {row['duplicate_of']}, which is visited again instead"
+            return Gate("status", False, instead, remedy=revisit_command(row["url"]))
         refresh_at = _refresh_at(domain)
         if refresh_at is not None:
             return Gate("status", False, "fetched, and visited again when its domain is refreshed", refresh_at)
@@ -193,7 +231,9 @@ def _rank(row: Row) -> str:
         return place + "a seed"
     if row["priority"] != page_priority.priority_of(row["url"], row["depth"]):
         return place + "set when it was found"
-    if row["depth"] >= page_priority.DEEP:
+    if page_priority.is_home(row["url"]):
+        return place + "a home page"
+    if row["depth"] >= page_priority.DEEP and row["priority"] == page_priority.LOW:
         return place + f"a deep page, {row['depth']} links from a seed"
     kinds = {
         page_priority.HIGH: "near to a seed",
@@ -215,8 +255,12 @@ def _check_revisit(row: Row, domain: DomainSnapshot) -> Gate:
     settled = domain.row
     own_s, domain_s = row["revisit_every_s"], settled["revisit_every_s"]
     changed = f"; {row['changes']:,} of {row['comparisons']:,} visits found it changed" if row["comparisons"] else ""
+    if row["is_sitemap"]:
+        return Gate("recurrence", None, f"read again by how often it changes{changed}")
     if own_s is not None:
         return Gate("recurrence", None, f"every {span(own_s)}, its own frequency{changed}")
+    if row["duplicate_of"] is not None:
+        return Gate("recurrence", None, f"none: a duplicate of {row['duplicate_of']}{changed}")
     if settled["is_adaptive"]:
         every_s = next_interval(
             frequency_s=domain_s or ADAPTIVE_EVERY_S,
@@ -240,7 +284,16 @@ def _unknown_checks(page: PageSnapshot, domain: DomainSnapshot | None) -> tuple[
     unknown = Gate("known", False, f"it is not known: {_unlinked(page)}", remedy=remedy)
     if domain is None and page.traps:
         return unknown, trap_gate("link", "a link to it is", page.traps[0]["domain"], page.traps[0])
-    return unknown, _scope(page, domain), link_gate(page.url, page.domain, page.traps)
+    return (
+        unknown,
+        _scope(page, domain),
+        link_gate(
+            page.url,
+            page.domain,
+            page.traps,
+            has_documents=domain is None or domain.chosen.get("documents", True),
+        ),
+    )
 
 
 def _unlinked(page: PageSnapshot) -> str:
@@ -261,6 +314,10 @@ def _scope(page: PageSnapshot, domain: DomainSnapshot | None) -> Gate:
     if domain is None or domain.spec is None:
         return Gate("scope", None, "no run says how far to go")
     spec, run = domain.spec, domain.row["run_id"]
+    if page.row is not None and page.row["is_sitemap"]:
+        return Gate("scope", True, "a sitemap or feed, which may be anywhere")
+    if refused := _chosen_scope(page, domain):
+        return refused
     # The run includes this domain, even if its list of seeds is too long to be part of its specification.
     reach = CrawlScope.of(spec, domains={page.domain}, parents={registrable(page.domain)})
     match reach.refusal(page.url, page.domain):
@@ -273,6 +330,36 @@ def _scope(page: PageSnapshot, domain: DomainSnapshot | None) -> Gate:
     return Gate("scope", False, sentence, remedy=crawl_command(page.url))
 
 
+def _session(page: PageSnapshot, domain: DomainSnapshot | None) -> tuple[Gate, ...]:
+    """A domain with a login has links that are never followed."""
+    login_url = domain.row["login_url"] if domain is not None else None
+    if login_url is None:
+        return ()
+    if is_logout_url(page.url):
+        return (Gate("session", False, "it would end the session of its domain's login: it is never visited"),)
+    if is_same_page(page.url, login_url):
+        return (Gate("session", False, "it is the page of its domain's login: it is no content"),)
+    return (Gate("session", True, f"visited with the login at {login_url}"),)
+
+
+def _chosen_scope(page: PageSnapshot, domain: DomainSnapshot) -> Gate | None:
+    """Returns the gate of a page that the crawl settings of its domain leave out; seeds are always in scope."""
+    settings = CrawlSettings.model_validate(
+        {name: value for name, value in domain.chosen.items() if name in {"scope", "prefixes", "include", "exclude"}}
+    )
+    scope = DomainScope.of(settings)
+    if scope is None:
+        return None
+    refusal = scope.refusal(page.url)
+    is_ordered = page.row is not None and page.row["is_seed"] and not (scope.exclude and scope.exclude.match(page.url))
+    if refusal is None or is_ordered:
+        return None
+    origin = f"profile {domain.row['profile']}" if domain.row["profile"] else "its settings"
+    words = {"scope": f"outside the scope ({settings.scope.value})", "excluded": "left out by include or exclude"}
+    remedy = f"forager domain {domain.row['name']} settings"
+    return Gate("scope", False, f"{words[refusal]} of the domain, by {origin}", remedy=remedy)
+
+
 def _robots(page: PageSnapshot, domain: DomainSnapshot | None, manners: FetchPolicy) -> Gate:
     origin = origin_of(page.url)
     copy = next((copy for copy in domain.origins if copy["origin"] == origin), None) if domain else None
@@ -283,12 +370,17 @@ def _robots(page: PageSnapshot, domain: DomainSnapshot | None, manners: FetchPol
     )
     if copy["robots_error"]:
         sentence = f"robots.txt could not be had: {copy['robots_error']} ({age})"
+        if domain.override:
+            return Gate("robots", True, f"{sentence}, which is overridden {domain.override}")
         return Gate("robots", not copy["is_valid"], sentence, copy["robots_expires_at"])
-    verdict = robots.parse(copy["robots_txt"] or "").rules_for(manners.robots_agent).verdict(page.url)
+    agent = read_robots_agent(domain.row["user_agent"], manners.robots_agent)
+    verdict = robots.parse(copy["robots_txt"] or "").rules_for(agent).verdict(page.url)
     if verdict.rule is None:
         told = "no rule of robots.txt is about it" if copy["robots_txt"] else "there is no robots.txt"
         return Gate("robots", True, f"{told} ({age})")
     sentence = f"robots.txt line {verdict.line} says {verdict.rule!r} to {verdict.group} ({age})"
+    if not verdict.allowed and domain.override:
+        return Gate("robots", True, f"{sentence}, which is overridden {domain.override}")
     return Gate("robots", verdict.allowed, sentence)
 
 

@@ -14,9 +14,9 @@ from forager.links import templates, traps
 from forager.links.trap_descriptions import TRAP_WORDS
 
 
-def link_gate(url: str, domain: str, known: Sequence[Any]) -> Gate:
-    """`known`: the rows of the traps found in its domain."""
-    if traps.is_binary(url):
+def link_gate(url: str, domain: str, known: Sequence[Any], *, has_documents: bool = True) -> Gate:
+    """`known`: the rows of the traps found in its domain; `has_documents`: whether its PDF files are read."""
+    if traps.is_binary(url) and not (has_documents and traps.is_document(url)):
         return Gate("link", False, "a link to it is left out: it ends like a file we do not read")
     released = frozenset(row["rule"] for row in known if row["is_released"] and not row["template"])
     rule = traps.trap_in(url, clock.now().year + traps.YEARS_AHEAD, released)

@@ -29,7 +29,7 @@ WHERE ($1::text[] IS NULL OR p.domain_id = ANY (ARRAY(
         SELECT n.id FROM domains n WHERE n.name = ANY ($1) OR n.parent_domain = ANY ($2::text[]))))
   AND ($3::text IS NULL OR p.status = $3::text::page_status)
   AND ($4::bigint[] IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.run_id = ANY ($4) AND c.outcome IS NOT NULL))
-  AND ($5::boolean IS FALSE OR t.outcome IS NOT NULL) AND NOT p.is_image
+  AND ($5::boolean IS FALSE OR t.outcome IS NOT NULL) AND NOT p.is_image AND NOT p.is_sitemap
   AND ($6::timestamptz IS NULL OR p.fetched_at >= $6)
 ORDER BY p.id;
 
@@ -45,7 +45,8 @@ WHERE e.structured_data IS NOT NULL AND ($1::text IS NULL OR p.domain_id = (SELE
 ORDER BY e.page_id;
 
 -- name: export_links
--- Returns every stored link: from which page to which, in page order.
+-- Returns every stored link: from which page to which, in page order; then those out of scope, where they are stored.
+SELECT * FROM (
 SELECT f.url AS from_url, t.url AS to_url, e.anchor, e.rel, e.position, d.name AS domain, t.status::text AS to_status
 FROM page_link_lists l
 JOIN pages f ON f.id = l.from_page_id
@@ -58,7 +59,21 @@ JOIN pages t ON t.id = e.to_page_id
 WHERE ($1::text IS NULL OR f.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
   AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = f.id AND c.run_id = $2 AND c.outcome IS NOT NULL))
   AND ($3::timestamptz IS NULL OR f.fetched_at >= $3)
-ORDER BY l.from_page_id;
+ORDER BY l.from_page_id) inside
+UNION ALL
+SELECT * FROM (
+SELECT f.url, e.url, e.anchor, e.rel, e.position, d.name, 'external'
+FROM external_link_lists l
+JOIN pages f ON f.id = l.from_page_id
+JOIN domains d ON d.id = f.domain_id
+CROSS JOIN LATERAL (
+    SELECT k.url, COALESCE(k.rel, 'a') AS rel, COALESCE(k.anchor, '') AS anchor, (k.position - 1)::integer AS position
+    FROM ROWS FROM (unnest(string_to_array(l.urls, E'\n')), unnest(string_to_array(l.rels, ',')), unnest(string_to_array(l.anchors, E'\x1f')))
+         WITH ORDINALITY AS k (url, rel, anchor, position)) e
+WHERE ($1::text IS NULL OR f.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
+  AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = f.id AND c.run_id = $2 AND c.outcome IS NOT NULL))
+  AND ($3::timestamptz IS NULL OR f.fetched_at >= $3)
+ORDER BY l.from_page_id) outside;
 
 -- name: export_tasks
 -- Returns every task, oldest first: the whole history and the queue.

@@ -1,14 +1,17 @@
-"""Cookies of one domain for the duration of its lease (RFC 6265, the part a crawler needs). Never touches the network.
+"""Cookies of one domain (RFC 6265, the part a crawler needs). Never touches the network.
 
 A jar belongs to one domain and is used for that domain alone, so nothing a site sets reaches another one. Small by
-design: a site that fills it loses its own oldest cookies.
+design: a site that fills it loses its own oldest cookies. It outlives a lease as `dump` and `load` write and read it;
+session cookies, which a browser deletes when it is closed, are kept for `LONGEST_SESSION_S` at most.
 """
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
+from forager.fetch.access import write_cookies
 from forager.fetch.origin import Origin, is_header_safe
 
 MOST_COOKIES = 50
@@ -16,13 +19,17 @@ MOST_BYTES = 8 * 1024
 """Maximum size of names and values in one jar: with more than that in one header, common servers reject the request."""
 LONGEST_COOKIE = 4096
 LONGEST_AGE_S = 400 * 86_400
-"""The maximum that browsers allow; no lease lasts that long."""
+"""The maximum that browsers allow."""
+LONGEST_SESSION_S = 30 * 86_400
+"""How long a cookie without an expiry is kept in storage."""
+WORTH_STORING = timedelta(hours=1)
+"""An expiry that moved by less is not stored again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cookie:
     name: str
-    value: str
+    value: str = field(repr=False)
     host: str
     is_for_host_only: bool
     path: str
@@ -42,15 +49,51 @@ class Cookie:
 
 
 class CookieJar:
-    """Cookies, oldest first; a cookie that is set again keeps its position, as RFC 6265 §5.3 requires."""
+    """Cookies, oldest first; a cookie that is set again keeps its position, as RFC 6265 §5.3 requires. `repr` shows no
+    values."""
 
-    __slots__ = ("_cookies",)
+    __slots__ = ("_cookies", "changes")
 
     def __init__(self) -> None:
         self._cookies: dict[tuple[str, str, str], Cookie] = {}
+        self.changes = 0
+        """Grows with each change that is worth storing."""
 
     def __len__(self) -> int:
         return len(self._cookies)
+
+    def __repr__(self) -> str:
+        return f"<CookieJar of {len(self._cookies)} cookies>"
+
+    def names(self, now: datetime) -> set[str]:
+        """Returns the names of cookies that have not expired."""
+        return {c.name for c in self._cookies.values() if c.expires_at is None or c.expires_at > now}
+
+    def clear(self) -> None:
+        self._cookies.clear()
+        self.changes += 1
+
+    def dump(self, now: datetime) -> str:
+        """Returns the cookies as text for storage, which has to be encrypted; empty if there is none."""
+        last = now + timedelta(seconds=LONGEST_SESSION_S)
+        rows = [
+            [*_fields(cookie), (cookie.expires_at or last).timestamp(), cookie.expires_at is None]
+            for cookie in self._cookies.values()
+            if cookie.expires_at is None or cookie.expires_at > now
+        ]
+        return json.dumps(rows, separators=(",", ":")) if rows else ""
+
+    @classmethod
+    def load(cls, text: str, now: datetime) -> "CookieJar":
+        """Reads what `dump` wrote; cookies that expired in between are left out."""
+        jar = cls()
+        for name, value, host, is_for_host_only, path, is_secure, ends, is_session in json.loads(text or "[]"):
+            ends_at = datetime.fromtimestamp(ends, UTC)
+            if ends_at > now:
+                expires_at = None if is_session else ends_at
+                jar._keep(Cookie(name, value, host, is_for_host_only, path, is_secure, expires_at), now)
+        jar.changes = 0
+        return jar
 
     @property
     def size(self) -> int:
@@ -64,24 +107,40 @@ class CookieJar:
                 self._keep(cookie, now)
         while len(self._cookies) > MOST_COOKIES or self.size > MOST_BYTES:
             del self._cookies[next(iter(self._cookies))]
+            self.changes += 1
 
     def line_for(self, origin: Origin, target: str, now: datetime) -> str:
         """Returns the Cookie header line for a request; empty when there is nothing to send."""
+        return write_cookies(self.pairs_for(origin, target, now))
+
+    def pairs_for(self, origin: Origin, target: str, now: datetime) -> list[tuple[str, str]]:
+        """Returns names and values of the cookies for a request."""
         if not self._cookies:
-            return ""
+            return []
         path = path_of(target)
         found = [cookie for cookie in self._cookies.values() if cookie.is_for(origin, path, now)]
-        if not found:
-            return ""
         found.sort(key=lambda cookie: -len(cookie.path))
-        return f"Cookie: {'; '.join(f'{cookie.name}={cookie.value}' for cookie in found)}\r\n"
+        return [(cookie.name, cookie.value) for cookie in found]
 
     def _keep(self, cookie: Cookie, now: datetime) -> None:
         key = cookie.name, cookie.host, cookie.path
+        known = self._cookies.get(key)
         if cookie.expires_at is not None and cookie.expires_at <= now:
-            self._cookies.pop(key, None)
+            self.changes += self._cookies.pop(key, None) is not None
         else:
             self._cookies[key] = cookie
+            self.changes += known is None or _differs(known, cookie)
+
+
+def _differs(old: Cookie, new: Cookie) -> bool:
+    """Whether a cookie that was set again is worth storing: many sites move its expiry with every response."""
+    if old.expires_at is None or new.expires_at is None:
+        return old != new
+    return _fields(old) != _fields(new) or abs(new.expires_at - old.expires_at) > WORTH_STORING
+
+
+def _fields(cookie: Cookie) -> list[str | bool]:
+    return [cookie.name, cookie.value, cookie.host, cookie.is_for_host_only, cookie.path, cookie.is_secure]
 
 
 def read_cookie(line: str, origin: Origin, target: str, now: datetime) -> Cookie | None:

@@ -86,6 +86,14 @@ class BrotliStream:
         return b"".join(parts) if len(parts) != 1 else parts[0]
 
 
+def decode_beginning(body: bytes, content_encoding: str, max_bytes: int = 256 * 1024) -> bytes:
+    """Returns what can be decompressed of the beginning of a body, at most `max_bytes`; empty if nothing can."""
+    try:
+        return decode(body, content_encoding, max_bytes, may_cut=True)[0]
+    except (DecodeError, TooLargeError):
+        return b""
+
+
 def decompress(fetched: Fetched) -> Fetched:
     """Returns the response with its decompressed body. Raises DecodeError and TooLargeError as `decode` does."""
     if fetched.coding is None:

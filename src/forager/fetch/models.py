@@ -15,6 +15,25 @@ class Rendering(StrEnum):
     ALWAYS = "always"
 
 
+class RenderSteps(NamedTuple):
+    """What the browser does with a page after it has loaded, and before the page is read."""
+
+    wait_for: str | None = None
+    """A CSS selector; the page is read when an element matches, or when its time is over."""
+    click: tuple[str, ...] = ()
+    """CSS selectors whose first match is clicked, in order; one that matches nothing is skipped."""
+    scroll: int = 0
+    """Times the page is scrolled to its end; fewer where that loads nothing."""
+    screenshot: bool = False
+
+
+class ScriptRequest(NamedTuple):
+    """What a script of a page sends to its own site: headers and, of a POST, the body."""
+
+    headers: Mapping[str, str]
+    body: bytes | None = None
+
+
 class BodyCoding(NamedTuple):
     """How to decompress a body that is still compressed: see `fetch.decode.decompress`."""
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from forager.errors import BadUrlError, ConnectError
+from forager.fetch.models import ScriptRequest
 from forager.urls.domain import domain_of
 
 PORTS = {"http": 80, "https": 443}
@@ -105,6 +106,15 @@ def build_post(origin: Origin, target: str, fixed: str, headers: Mapping[str, st
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     head = f"POST {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{fixed}{lines}Content-Length: {len(body)}\r\n\r\n"
     return head.encode("ascii") + body
+
+
+def build_script_request(origin: Origin, target: str, fixed: str, script: ScriptRequest) -> bytes:
+    """Builds the request of a page's script. Its headers are the page's: what cannot be sent is left out."""
+    safe = {name: value for name, value in script.headers.items() if is_header_safe(name) and is_header_safe(value)}
+    if script.body is not None:
+        return build_post(origin, target, fixed, safe, script.body)
+    lines = "".join(f"{name}: {value}\r\n" for name, value in safe.items())
+    return f"GET {target} HTTP/1.1\r\nHost: {origin.authority}\r\n{fixed}{lines}\r\n".encode("ascii")
 
 
 def is_header_safe(value: str) -> bool:

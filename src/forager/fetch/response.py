@@ -6,6 +6,7 @@ Never touches the network: the connection feeds it, and checks whether it may be
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Protocol
 
 from httptools import HttpParserCallbackError, HttpParserError, HttpParserUpgrade, HttpResponseParser
 
@@ -22,6 +23,18 @@ BODILESS = frozenset({204, 304})
 KNOWN_CODINGS = frozenset({"chunked", "identity"})
 
 
+class Sniff(Protocol):
+    """Decides by its first bytes whether a body is read whose content type says too little."""
+
+    most_bytes: int
+
+    def is_possible(self, content_type: str) -> bool:
+        """Returns whether a body of this type may be wanted."""
+
+    def is_wanted(self, head: bytes, content_encoding: str) -> bool | None:
+        """Returns whether the body is wanted; None if that takes more bytes."""
+
+
 class ResponseReader:
     """Reads one response. `is_done` means that nothing more is needed, `is_exact` that it ended where its message
     ended."""
@@ -32,12 +45,16 @@ class ResponseReader:
         "_idle_bytes",
         "_interim_count",
         "_is_drained",
+        "_is_kept",
+        "_length",
         "_limit",
         "_may_cut",
         "_parser",
         "_raw_headers",
         "_read_body",
+        "_read_error",
         "_runs_to_eof",
+        "_sniff",
         "_where",
         "body",
         "has_begun",
@@ -49,8 +66,24 @@ class ResponseReader:
         "status_code",
     )
 
-    def __init__(self, where: str, read_body: Callable[[str], bool], limit: int, *, may_cut: bool) -> None:
+    def __init__(
+        self,
+        where: str,
+        read_body: Callable[[str], bool],
+        limit: int,
+        *,
+        may_cut: bool,
+        sniff: Sniff | None = None,
+        read_error: Callable[[int], bool] | None = None,
+    ) -> None:
+        """`read_body` decides by the content type, and where it declines, `sniff` by the first bytes. `read_error` says
+        of which error statuses the beginning of the body is kept."""
         self._where = where
+        self._sniff = sniff
+        self._read_error = read_error
+        self._is_kept = False
+        """Whether the beginning of an unwanted body is kept: it is neither waited for nor too large."""
+        self._length = 0
         self._read_body = read_body
         self._limit = limit
         self._may_cut = may_cut
@@ -185,11 +218,15 @@ class ResponseReader:
         self._apply_body_policy(status_code, self._read_length(length))
 
     def on_body(self, chunk: bytes) -> None:
+        if self._is_kept and not self.is_done:
+            self.body += chunk[: MAX_IDLE_BYTES - len(self.body)]
         if self.is_done or self._is_drained:
             return
         if not self._has_head:
             raise BadResponseError(f"{self._where} sent a body with an interim answer")
         self.body += chunk
+        if self._sniff is not None and not self._is_wanted(self._sniff):
+            return
         if len(self.body) > self._limit:
             self._stop_at_limit()
 
@@ -197,6 +234,7 @@ class ResponseReader:
         if self.is_done:
             return
         if self._has_head:
+            self._drop_undecided()
             self.is_done = True
         else:
             self._interim_count += 1
@@ -227,13 +265,47 @@ class ResponseReader:
         return int(length)
 
     def _apply_body_policy(self, status_code: int, length: int) -> None:
-        if 200 <= status_code < 300 and self._read_body(self.headers.get("content-type", "")):
-            if length > self._limit and status_code not in BODILESS and not self._may_cut:
-                raise self._too_large()
-            return
+        content_type, self._length = self.headers.get("content-type", ""), length
+        if 200 <= status_code < 300:
+            if self._read_body(content_type):
+                self._sniff = None
+                if status_code not in BODILESS:
+                    self._check_length()
+                return
+            if self._sniff is not None and self._sniff.is_possible(content_type):
+                return
+        self._sniff = None
+        self._is_kept = status_code >= 400 and self._read_error is not None and self._read_error(status_code)
+        self._drain(is_bodiless=status_code in BODILESS)
+
+    def _check_length(self) -> None:
+        if self._length > self._limit and not self._may_cut:
+            raise self._too_large()
+
+    def _drain(self, *, is_bodiless: bool = False) -> None:
+        """Reads the rest of an unwanted body without keeping it, or finishes where that would take longer than another
+        connection."""
         self._is_drained = True
-        if status_code not in BODILESS and (self._runs_to_eof or length > MAX_IDLE_BYTES):
+        if not is_bodiless and not self._is_kept and (self._runs_to_eof or self._length > MAX_IDLE_BYTES):
             self._finish()
+
+    def _drop_undecided(self) -> None:
+        """Drops a body that ended before its first bytes said what it is."""
+        if self._sniff is not None and self._has_head:
+            self.body.clear()
+
+    def _is_wanted(self, sniff: "Sniff") -> bool:
+        """Decides by the first bytes of a body; while too few have arrived, it is kept."""
+        verdict = sniff.is_wanted(bytes(self.body[: sniff.most_bytes]), self.headers.get("content-encoding", ""))
+        if verdict is None and len(self.body) < sniff.most_bytes:
+            return True
+        self._sniff = None
+        if verdict:
+            self._check_length()
+            return True
+        self.body.clear()
+        self._drain()
+        return False
 
     def _stop_at_limit(self) -> None:
         if not self._may_cut:
@@ -244,6 +316,7 @@ class ResponseReader:
 
     def _finish(self) -> None:
         """Finishes before the message's own end, so the connection cannot be reused."""
+        self._drop_undecided()
         self.is_done = True
         self.is_exact = False
 

@@ -48,6 +48,7 @@ WITH planned AS (
     JOIN pages p ON p.domain_id = d.id
     CROSS JOIN LATERAL (SELECT COALESCE(p.revisit_every_s, d.revisit_every_s, CASE WHEN d.is_adaptive THEN 86400 END) AS s) every
     WHERE d.id = $1 AND ($2::bigint IS NULL OR p.id = $2) AND p.status = 'fetched' AND every.s IS NOT NULL
+      AND (p.duplicate_of IS NULL OR p.revisit_every_s IS NOT NULL)
     ON CONFLICT (domain_id, page_id) WHERE outcome IS NULL
     DO UPDATE SET scheduled_for = EXCLUDED.scheduled_for
     WHERE crawl_tasks.locked_at IS NULL AND crawl_tasks.scheduled_for > now()

@@ -1,11 +1,16 @@
 """Selects the next domains and pages: leases the best domains to a worker, and creates tasks for their best pages."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from operator import attrgetter
 
+from forager.config.crawl_settings import CrawlSettings, resolve_plain
 from forager.db import statements
 from forager.db.query import Query
 from forager.db.types import Connection
-from forager.frontier.models import Lease, Past, Target
+from forager.errors import ConfigurationError
+from forager.frontier.models import Lease, LeasedDomain, Past, Target
 from forager.frontier.rows import (
     ClaimedTask,
     FreedTasks,
@@ -13,10 +18,12 @@ from forager.frontier.rows import (
 
 SQL = statements.load("forager.frontier", "claim.sql")
 
-CLAIM_DOMAINS = Query(SQL["claim_domains"], Lease)
+CLAIM_DOMAINS = Query(SQL["claim_domains"], LeasedDomain)
 STILL_CLAIMABLE = Query(SQL["still_claimable"], int)
 FREE_TASKS = Query(SQL["free_tasks"], FreedTasks)
 CLAIM_TASKS = Query(SQL["claim_tasks"], ClaimedTask)
+_NAMES = tuple(field.name for field in fields(LeasedDomain))
+_values = attrgetter(*_NAMES)
 
 
 START_S = 30.0
@@ -36,12 +43,25 @@ async def claim_domains(
     labels: Sequence[str] = (),
     offered: Sequence[tuple[int, int]] | None = None,
     live_s: float = 120.0,
+    resolve: Callable[[LeasedDomain], CrawlSettings] = lambda leased: resolve_plain(leased.chosen),
 ) -> list[Lease]:
     """Leases domains that require no label or one of `labels`. If `offered` is given (domain ids and lease versions),
-    leases only these. Workers with a heartbeat within `live_s` share the domains."""
+    leases only these. Workers with a heartbeat within `live_s` share the domains. `resolve` returns the crawl settings
+    of a leased domain."""
     start_s = min(live_s, START_S)
     within = (worker, run, limit, lease_s, float(workers), max_pages_per_domain, ["", *labels], live_s, start_s)
-    return await CLAIM_DOMAINS.fetch(conn, *within, *((None, None) if offered is None else _columns(offered)))
+    named = (None, None) if offered is None else _columns(offered)
+    return [_lease(leased, resolve) for leased in await CLAIM_DOMAINS.fetch(conn, *within, *named)]
+
+
+def _lease(leased: LeasedDomain, resolve: Callable[[LeasedDomain], CrawlSettings]) -> Lease:
+    """Returns the lease with its settings. One domain whose secrets cannot be decrypted keeps no other from being
+    claimed."""
+    values = dict(zip(_NAMES, _values(leased), strict=True))
+    try:
+        return Lease(**values, settings=resolve(leased))
+    except ConfigurationError as error:
+        return Lease(**values, problem=str(error))
 
 
 async def still_claimable(
@@ -69,7 +89,9 @@ async def claim_tasks(
     max_pages_per_domain: int | None,
     max_depth: int,
     patterns: tuple[list[str] | None, list[str] | None, list[str] | None],
-) -> list[Target]:
+    only_images: bool = False,
+) -> tuple[list[Target], Counter[int]]:
+    """Returns the claimed targets, and how many of them count against the page budget of each domain."""
     versions = {lease.domain_id: lease.version for lease, _ in wants}
     tasks = await CLAIM_TASKS.fetch(
         conn,
@@ -81,9 +103,11 @@ async def claim_tasks(
         max_pages_per_domain,
         max_depth,
         *patterns,
+        only_images,
     )
-    parsers = {lease.domain_id: lease.parser_name for lease, _ in wants}
-    return [_target(task, versions[task.domain_id], parsers[task.domain_id]) for task in tasks]
+    parsers = {lease.domain_id: lease.settings.parser for lease, _ in wants}
+    targets = [_target(task, versions[task.domain_id], parsers[task.domain_id]) for task in tasks]
+    return targets, Counter(task.domain_id for task in tasks if task.is_charged)
 
 
 def _target(task: ClaimedTask, version: int, parser: str) -> Target:
@@ -103,6 +127,9 @@ def _target(task: ClaimedTask, version: int, parser: str) -> Target:
         parser,
         task.max_retries,
         task.is_recurring,
+        task.is_urgent,
+        task.is_sitemap,
+        task.is_seed,
     )
 
 

@@ -86,13 +86,13 @@ SELECT set_config('forager.slice', $1, true);
 WITH gone AS (
     DELETE FROM crawl_tasks t USING pages p
     WHERE t.id = ANY ($2::bigint[]) AND t.outcome IS NOT NULL AND p.id = t.page_id
-    RETURNING t.domain_id, t.run_id, t.outcome, t.blame, t.status_code, p.is_image
+    RETURNING t.domain_id, t.run_id, t.outcome, t.blame, t.status_code, p.is_image, p.is_sitemap
 ), told AS (
-    INSERT INTO archived_rows AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
-    SELECT g.domain_id, g.run_id, g.outcome, g.is_image, count(*), count(*) FILTER (WHERE g.blame IN ('site', 'network')),
+    INSERT INTO archived_rows AS d (domain_id, run_id, outcome, is_image, is_sitemap, tasks, errors, refused)
+    SELECT g.domain_id, g.run_id, g.outcome, g.is_image, g.is_sitemap, count(*), count(*) FILTER (WHERE g.blame IN ('site', 'network')),
            count(*) FILTER (WHERE g.status_code >= 400)
-    FROM gone g GROUP BY g.domain_id, g.run_id, g.outcome, g.is_image ORDER BY 1, 2, 3, 4
-    ON CONFLICT (domain_id, run_id, outcome, is_image) DO UPDATE
+    FROM gone g GROUP BY g.domain_id, g.run_id, g.outcome, g.is_image, g.is_sitemap ORDER BY 1, 2, 3, 4, 5
+    ON CONFLICT (domain_id, run_id, outcome, is_image, is_sitemap) DO UPDATE
     SET tasks = d.tasks + EXCLUDED.tasks, errors = d.errors + EXCLUDED.errors, refused = d.refused + EXCLUDED.refused
 )
 UPDATE archive_parts SET moved = moved + (SELECT count(*) FROM gone) WHERE id = $1
@@ -133,9 +133,9 @@ SELECT ((SELECT count(*) FROM gone) + (SELECT count(*) FROM pages_gone))::int;
 -- name: merge_archived_counts
 -- Merges the counts of archived visits when domains are merged.
 WITH gone AS (
-    DELETE FROM archived_rows WHERE domain_id = ANY ($2::bigint[]) RETURNING run_id, outcome, is_image, tasks, errors, refused
+    DELETE FROM archived_rows WHERE domain_id = ANY ($2::bigint[]) RETURNING run_id, outcome, is_image, is_sitemap, tasks, errors, refused
 )
-INSERT INTO archived_rows AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
-SELECT $1, g.run_id, g.outcome, g.is_image, sum(g.tasks), sum(g.errors), sum(g.refused) FROM gone g GROUP BY g.run_id, g.outcome, g.is_image
-ON CONFLICT (domain_id, run_id, outcome, is_image) DO UPDATE
+INSERT INTO archived_rows AS d (domain_id, run_id, outcome, is_image, is_sitemap, tasks, errors, refused)
+SELECT $1, g.run_id, g.outcome, g.is_image, g.is_sitemap, sum(g.tasks), sum(g.errors), sum(g.refused) FROM gone g GROUP BY g.run_id, g.outcome, g.is_image, g.is_sitemap
+ON CONFLICT (domain_id, run_id, outcome, is_image, is_sitemap) DO UPDATE
 SET tasks = d.tasks + EXCLUDED.tasks, errors = d.errors + EXCLUDED.errors, refused = d.refused + EXCLUDED.refused;

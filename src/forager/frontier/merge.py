@@ -28,6 +28,7 @@ async def merge_domain_pages(conn: Connection, elder: int, others: Sequence[int]
     moved: int = await conn.fetchval(SQL["move_pages"], elder, others)
     await conn.execute(SQL["follow_pages"], elder)
     await conn.execute(SQL["links_follow_pages"], elder)
+    await conn.execute(SQL["sitemaps_follow_pages"], elder, others)
     await merge_archived_counts(conn, elder, others)
     await conn.execute(SQL["let_history_move"], "off")
     return moved, len(twins) - len({twin.stays for twin in twins})

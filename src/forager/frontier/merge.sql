@@ -35,11 +35,11 @@ SET status = CASE WHEN v.trap_id IS NULL THEN v.status ELSE 'discovered' END, fe
     language = v.language, keywords_tsv = v.keywords_tsv, content_hash = v.content_hash, content_type = v.content_type,
     links_count = v.links_count, etag = v.etag, last_modified = v.last_modified, canonical_url = v.canonical_url, author = v.author,
     published_at = v.published_at, modified_at = v.modified_at, flags = v.flags,
-    is_seed = m.is_seed, depth = m.depth, priority = m.priority, redirects = m.redirects, discovered_at = m.discovered_at,
+    is_seed = m.is_seed, is_sitemap = m.is_sitemap, depth = m.depth, priority = m.priority, redirects = m.redirects, discovered_at = m.discovered_at,
     revisit_every_s = m.revisit_every_s, comparisons = m.comparisons, changes = m.changes, watched_s = m.watched_s,
-    changed_at = m.changed_at, simhash = v.simhash, trap_id = NULL
+    changed_at = m.changed_at, simhash = v.simhash, trap_id = NULL, duplicate_of = NULL
 FROM (
-    SELECT n.stays, n.speaks, bool_or(p.is_seed) AS is_seed, min(p.depth) AS depth, min(p.priority) AS priority,
+    SELECT n.stays, n.speaks, bool_or(p.is_seed) AS is_seed, bool_and(p.is_sitemap) AS is_sitemap, min(p.depth) AS depth, min(p.priority) AS priority,
            min(p.redirects) AS redirects, min(p.discovered_at) AS discovered_at, min(p.revisit_every_s) AS revisit_every_s,
            sum(p.comparisons) AS comparisons, sum(p.changes) AS changes, sum(p.watched_s) AS watched_s, max(p.changed_at) AS changed_at
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS n (page, stays, speaks) JOIN pages p ON p.id = n.page
@@ -91,6 +91,10 @@ UPDATE crawl_tasks t SET domain_id = $1 FROM pages p WHERE p.domain_id = $1 AND 
 -- name: links_follow_pages
 -- Moves links to the domain of their source page.
 UPDATE page_link_lists l SET domain_id = $1 FROM pages p WHERE p.domain_id = $1 AND l.from_page_id = p.id AND l.domain_id <> $1;
+
+-- name: sitemaps_follow_pages
+-- Assigns the sitemaps of some domains to another.
+UPDATE sitemaps SET site_id = $1 WHERE site_id = ANY ($2::bigint[]);
 
 -- name: let_history_move
 -- Permits visits to be moved to another page or domain, for the rest of the transaction or until it is forbidden again.

@@ -8,24 +8,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from forager.config.crawl_settings import DAY_S, DEFAULT_SETTINGS, CrawlSettings
 from forager.errors import VisitError
+from forager.frontier.outcome_kind import LOGIN_WALL as LOGIN_WALL  # noqa: PLC0414 (imported from here)
+from forager.frontier.outcome_kind import OutcomeKind as OutcomeKind  # noqa: PLC0414 (imported from here)
 from forager.images.models import ImageFile
 from forager.links.models import Selection
 from forager.parsing.models import Reading
 from forager.proxies.models import ProxyUse
 from forager.storage.models import StoredBody
-
-
-class OutcomeKind(StrEnum):
-    """How a task ended; the values of the database's `task_outcome`."""
-
-    SUCCESS = "success"
-    FAILED = "failed"
-    TIMEOUT = "timeout"
-    BLOCKED_ROBOTS = "blocked_robots"
-    BLOCKED_4XX = "blocked_4xx"
-    BLOCKED_5XX = "blocked_5xx"
-    CANCELLED = "cancelled"
 
 
 class DomainFailure(StrEnum):
@@ -34,29 +25,23 @@ class DomainFailure(StrEnum):
 
     LOGIN_REQUIRED = "login_required"
     FORBIDDEN = "forbidden"
+    CHALLENGE = "challenge"
     RATE_LIMITED = "rate_limited"
     SERVER_ERROR = "server_error"
     UNREACHABLE = "unreachable"
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
-    """The right of this worker to crawl one domain. `version` is the fencing token."""
+class LeasedDomain:
+    """A domain as the claim returns it."""
 
     domain_id: int
     domain: str
     version: int
-    delay_s: float | None
-    """The operator's delay for this domain; None uses the setting."""
     wait_s: float
     """Remaining delay of the previous lease: no request is sent before that many seconds after the claim."""
-    max_concurrent_requests: int | None
-    content_policy: str | None = None
-    """What is stored of a body: a value of `archive.ContentPolicy`; None uses the setting."""
-    max_pages_per_run: int | None = None
-    """The operator's page budget for this domain; None uses the run's."""
-    max_pages_per_template: int | None = None
-    """Maximum number of pages of one URL template; None uses the setting."""
+    chosen: str | None = None
+    """The crawl settings that were chosen for the domain and its profile, as JSON; None: none."""
     errors_in_a_row: int = 0
     error_streak_code: str | None = None
     """Error code of the last visits before this lease, so that a failure streak continues after a stop."""
@@ -65,11 +50,7 @@ class Lease:
     has_pages: bool = True
     """Whether a page of the domain was ever fetched."""
     has_proxies: bool = False
-    """Whether the domain has a proxy pool; all its requests go through it then."""
-    verifies_tls: bool = True
-    """False if an operator disabled the verification of its certificates."""
-    revisit_every_s: float | None = None
-    """Interval of revisits; None: pages are visited once."""
+    """Whether the domain has a proxy pool of its own, or there is a default pool."""
     revisit_price: float | None = None
     """Set if the interval is learned for each page: the value that a request must bring."""
     pace_delay_s: float = 0.0
@@ -84,18 +65,28 @@ class Lease:
     """Seconds since the breaker opened, if it did."""
     breaker_resets: int = 0
     """Number of manual resets of the breaker when the lease began."""
-    images: str | None = None
-    """How images on its pages are handled, a value of `ImagePolicy`; None uses the run's."""
+    guesses_scheme: bool = False
+    """An operator named the domain without a scheme, and nothing of it was fetched yet: where https fails, http is
+    tried."""
     images_only: bool = False
     """The domain was added for images that other domains show; nothing else of it is crawled."""
-    parser_name: str = "auto"
-    """The parser of its products: a name of `extract.sites`."""
-    rendering: str | None = None
-    """Whether a browser renders its pages, a value of `Rendering`; None uses the setting."""
-    stores_links: bool = True
-    """False: links of its pages are enqueued and counted, but not stored."""
-    allow_networks: tuple[str, ...] = ()
-    """Networks that an operator allows the address guard to pass for this domain."""
+    site_origin: str | None = None
+    """Scheme and host under which the whole site is known; None: not known yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease(LeasedDomain):
+    """The right of this worker to crawl one domain. `version` is the fencing token."""
+
+    settings: CrawlSettings = DEFAULT_SETTINGS
+    """How the domain is crawled: the chosen settings over the defaults of the instance."""
+    problem: str | None = None
+    """Why its settings cannot be read, such as a missing key: nothing of the domain is requested then."""
+
+    @property
+    def revisit_every_s(self) -> float | None:
+        """Returns the interval of revisits; None: pages are visited once."""
+        return self.settings.revisit_every or (DAY_S if self.settings.adaptive else None)
 
     @property
     def token(self) -> tuple[int, int]:
@@ -148,6 +139,17 @@ class Target:
     """Maximum number of new tasks after a failure, as ordered for this task; None uses the setting."""
     is_recurring: bool = True
     """False: the page is not revisited afterwards, whatever the frequency."""
+    is_urgent: bool = False
+    """A person ordered it with a priority that lifts its domain: it is visited before other targets."""
+    is_sitemap: bool = False
+    """The target is a sitemap or feed: it is fetched for the URLs that it lists."""
+    is_seed: bool = False
+    """A person or a list named the page: where it redirects to is a seed too."""
+
+    @property
+    def is_page(self) -> bool:
+        """Returns whether it is fetched for its content, and counts as a page."""
+        return not (self.is_image or self.is_sitemap)
 
     @property
     def token(self) -> tuple[int, int]:

@@ -45,17 +45,17 @@ SELECT id FROM crawl_tasks WHERE page_id = ANY ($1::bigint[]);
 -- of closed and open ones.
 WITH gone AS (
     DELETE FROM crawl_tasks t USING pages p WHERE t.id = ANY ($1::bigint[]) AND p.id = t.page_id
-    RETURNING t.id, t.domain_id, t.run_id, t.outcome, t.blame, t.status_code, p.is_image
+    RETURNING t.id, t.domain_id, t.run_id, t.outcome, t.blame, t.status_code, p.is_image, p.is_sitemap
 ), traces AS (
     DELETE FROM errors e USING gone g WHERE e.task_id = g.id
 ), calls AS (
     DELETE FROM webhook_calls c USING gone g WHERE c.task_id = g.id
 ), told AS (
-    INSERT INTO archived_rows AS d (domain_id, run_id, outcome, is_image, tasks, errors, refused)
-    SELECT g.domain_id, g.run_id, g.outcome, g.is_image, count(*), count(*) FILTER (WHERE g.blame IN ('site', 'network')),
+    INSERT INTO archived_rows AS d (domain_id, run_id, outcome, is_image, is_sitemap, tasks, errors, refused)
+    SELECT g.domain_id, g.run_id, g.outcome, g.is_image, g.is_sitemap, count(*), count(*) FILTER (WHERE g.blame IN ('site', 'network')),
            count(*) FILTER (WHERE g.status_code >= 400)
-    FROM gone g WHERE g.outcome IS NOT NULL GROUP BY g.domain_id, g.run_id, g.outcome, g.is_image ORDER BY 1, 2, 3, 4
-    ON CONFLICT (domain_id, run_id, outcome, is_image) DO UPDATE
+    FROM gone g WHERE g.outcome IS NOT NULL GROUP BY g.domain_id, g.run_id, g.outcome, g.is_image, g.is_sitemap ORDER BY 1, 2, 3, 4, 5
+    ON CONFLICT (domain_id, run_id, outcome, is_image, is_sitemap) DO UPDATE
     SET tasks = d.tasks + EXCLUDED.tasks, errors = d.errors + EXCLUDED.errors, refused = d.refused + EXCLUDED.refused
 )
 SELECT count(outcome)::int AS closed, count(*) FILTER (WHERE outcome IS NULL)::int AS open FROM gone;
@@ -90,8 +90,8 @@ DELETE FROM page_link_lists WHERE from_page_id = ANY ($1::bigint[]);
 
 -- name: drop_pages
 -- Deletes the pages, with their products and search data. Returns how many were known, and how many waited for a visit.
-WITH gone AS (DELETE FROM pages WHERE id = ANY ($1::bigint[]) RETURNING is_image, status)
-SELECT count(*) FILTER (WHERE NOT is_image)::int AS known, count(*) FILTER (WHERE status IN ('discovered', 'queued'))::int AS waiting FROM gone;
+WITH gone AS (DELETE FROM pages WHERE id = ANY ($1::bigint[]) RETURNING is_image OR is_sitemap AS is_file, status)
+SELECT count(*) FILTER (WHERE NOT is_file)::int AS known, count(*) FILTER (WHERE status IN ('discovered', 'queued'))::int AS waiting FROM gone;
 
 -- name: count_history
 -- Counts closed tasks, of one domain or all, that ended before a moment and are followed by a newer visit.

@@ -7,8 +7,8 @@
 WITH held AS MATERIALIZED (
     SELECT d.id FROM domains d WHERE d.id = ANY (ARRAY(SELECT DISTINCT unnest($1::bigint[]))) ORDER BY d.id FOR KEY SHARE OF d
 )
-INSERT INTO pages (domain_id, url, url_hash, depth, priority, redirects, is_seed, is_image)
-SELECT n.domain_id, n.url, n.url_hash, n.depth, n.priority, n.redirects, $7, $8
+INSERT INTO pages (domain_id, url, url_hash, depth, priority, redirects, is_seed, is_image, is_sitemap)
+SELECT n.domain_id, n.url, n.url_hash, n.depth, n.priority, n.redirects, $7, $8, $9
 FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::smallint[], $5::smallint[], $6::smallint[])
      AS n (domain_id, url, url_hash, depth, priority, redirects)
 JOIN held ON held.id = n.domain_id
@@ -50,8 +50,22 @@ WITH RECURSIVE better (page_id, depth) AS (
     SELECT p.id FROM pages p JOIN best ON best.page_id = p.id ORDER BY p.id FOR NO KEY UPDATE OF p
 )
 UPDATE pages p SET depth = best.depth
-FROM best, locked WHERE p.id = best.page_id AND locked.id = p.id AND p.depth > best.depth
-RETURNING p.id, p.depth, p.domain_id, p.status::text AS status;
+FROM best, locked, pages before
+WHERE p.id = best.page_id AND locked.id = p.id AND p.depth > best.depth AND before.id = p.id
+RETURNING p.id, p.depth, p.domain_id, p.status::text AS status, before.depth AS was_depth, p.priority, p.url, p.is_seed, p.is_image;
+
+-- name: rerank_pages
+-- Sets the priority of pages that were found again nearer to a seed, and of their waiting tasks. A priority that was
+-- set by a person meanwhile stays.
+WITH ranked AS (
+    UPDATE pages p SET priority = n.priority
+    FROM unnest($1::bigint[], $2::smallint[], $3::smallint[]) AS n (page_id, was, priority)
+    WHERE p.id = n.page_id AND p.priority = n.was
+    RETURNING p.id, p.domain_id, n.was, p.priority
+)
+UPDATE crawl_tasks t SET priority = r.priority
+FROM ranked r
+WHERE t.domain_id = r.domain_id AND t.page_id = r.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.priority = r.was;
 
 -- name: close_tasks
 -- Closes visits: outcome and evidence are written once; a task that is already closed, or was paused, stays unchanged.
@@ -132,14 +146,25 @@ SET domain_id = EXCLUDED.domain_id, to_page_ids = EXCLUDED.to_page_ids, rels = E
 WHERE (l.domain_id, l.to_page_ids, l.rels, l.anchors) IS DISTINCT FROM
       (EXCLUDED.domain_id, EXCLUDED.to_page_ids, EXCLUDED.rels, EXCLUDED.anchors);
 
+-- name: delete_external_links
+-- Deletes the links out of scope of pages that have none any more, or of domains that do not store them.
+DELETE FROM external_link_lists WHERE from_page_id = ANY ($1::bigint[]);
+
+-- name: add_external_links
+-- Replaces the links out of scope of a batch of pages by those of their newest readings.
+INSERT INTO external_link_lists AS l (from_page_id, urls, rels, anchors)
+SELECT n.* FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS n (page_id, urls, rels, anchors)
+ON CONFLICT (from_page_id) DO UPDATE SET urls = EXCLUDED.urls, rels = EXCLUDED.rels, anchors = EXCLUDED.anchors
+WHERE (l.urls, l.rels, l.anchors) IS DISTINCT FROM (EXCLUDED.urls, EXCLUDED.rels, EXCLUDED.anchors);
+
 -- name: add_retries
 -- Adds a new task for each retry; the closed one stays unchanged. Tasks that depend on the closed one then depend on
 -- the retry.
 WITH made AS (
     INSERT INTO crawl_tasks (page_id, domain_id, priority, retry_count, parent_task_id, scheduled_for, recrawl_count, is_recurring,
-                             revisit_every_s, max_retries, batch_id, webhook_url)
+                             revisit_every_s, max_retries, batch_id, webhook_url, is_urgent)
     SELECT t.page_id, t.domain_id, t.priority, t.retry_count + 1, t.id, now() + make_interval(secs => n.wait_s), t.recrawl_count,
-           t.is_recurring, t.revisit_every_s, t.max_retries, t.batch_id, t.webhook_url
+           t.is_recurring, t.revisit_every_s, t.max_retries, t.batch_id, t.webhook_url, t.is_urgent
     FROM unnest($1::bigint[], $2::float8[]) AS n (task_id, wait_s) JOIN crawl_tasks t ON t.id = n.task_id
     RETURNING id, parent_task_id
 )
@@ -147,11 +172,12 @@ UPDATE crawl_tasks w SET depends_on = made.id FROM made
 WHERE w.depends_on = made.parent_task_id AND w.depends_on IS NOT NULL AND w.outcome IS NULL;
 
 -- name: add_revisits
--- Adds the next task of a recurring page when one completes, with the options that were ordered for it.
+-- Adds the next task of a recurring page when one completes, with the options that were ordered for it. It is urgent if
+-- a person ordered urgent visits with a frequency of their own, not if the domain's frequency repeats an urgent visit.
 INSERT INTO crawl_tasks (page_id, domain_id, priority, parent_task_id, created_by, scheduled_for, recrawl_count, revisit_every_s,
-                         max_retries, webhook_url)
+                         max_retries, webhook_url, is_urgent)
 SELECT t.page_id, t.domain_id, t.priority, t.id, 'revisit', now() + make_interval(secs => n.wait_s), t.recrawl_count + 1,
-       t.revisit_every_s, t.max_retries, t.webhook_url
+       t.revisit_every_s, t.max_retries, t.webhook_url, t.is_urgent AND t.revisit_every_s IS NOT NULL
 FROM unnest($1::bigint[], $2::float8[]) AS n (task_id, wait_s) JOIN crawl_tasks t ON t.id = n.task_id;
 
 -- name: note_crashes
@@ -182,6 +208,33 @@ WITH again AS (
     INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by) SELECT id, domain_id, priority, $2 FROM again
 )
 SELECT domain_id, count(*)::int AS pages FROM again GROUP BY domain_id ORDER BY domain_id;
+
+-- name: revisit_seeds
+-- Makes a visit due now for each explicitly requested page that was read before: a person who asks again wants to know
+-- what is new. While one of their domains has pages waiting, the same command resumes a crawl that is under way: then
+-- pages that were read less than $3 seconds ago are left alone. Returns the domains of these pages with the time of the
+-- visit. The caller holds the domains.
+WITH known AS MATERIALIZED (
+    SELECT p.id, p.domain_id, p.priority, p.status, p.fetched_at, p.is_image, d.status IN ('pending', 'active') AND d.frontier_size > 0 AS is_under_way
+    FROM pages p JOIN domains d ON d.id = p.domain_id WHERE p.id = ANY ($1::bigint[])
+), wanted AS MATERIALIZED (
+    SELECT k.id, k.domain_id, k.priority FROM known k
+    WHERE k.status = 'fetched' AND NOT k.is_image
+      AND (k.fetched_at < now() - make_interval(secs => $3) OR NOT EXISTS (SELECT FROM known u WHERE u.is_under_way))
+), sooner AS (
+    UPDATE crawl_tasks t SET scheduled_for = now() FROM wanted w
+    WHERE t.domain_id = w.domain_id AND t.page_id = w.id AND t.outcome IS NULL AND t.locked_at IS NULL AND t.status = 'pending'
+      AND t.scheduled_for > now()
+), made AS (
+    INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by) SELECT id, domain_id, priority, $2 FROM wanted ORDER BY id
+    ON CONFLICT (domain_id, page_id) WHERE outcome IS NULL DO NOTHING
+)
+SELECT DISTINCT domain_id, now() AS due_at FROM wanted ORDER BY domain_id;
+
+-- name: not_visited_in_run
+-- Returns those of these pages that were not visited since a run began.
+SELECT p.id FROM pages p JOIN runs r ON r.id = $2
+WHERE p.id = ANY ($1::bigint[]) AND COALESCE(GREATEST(p.fetched_at, p.failed_at), '-infinity') < r.started_at;
 
 -- name: requeue_rejected
 -- Adds a new task for each page of these domains whose last visit the address guard rejected, now that the operator

@@ -28,18 +28,18 @@ SELECT domain_id, count(*)::int AS pages FROM again GROUP BY domain_id ORDER BY 
 
 -- name: refresh_pages
 -- Adds a task for each page of exhausted domains that was read; examines pages after a key, up to a limit per domain.
--- Skips pages that have a task, and images whose files retention deleted. Returns the number of new tasks, and the last
+-- Skips pages that have a task, duplicates of others, and images whose files retention deleted. Returns the number of new tasks, and the last
 -- key. The domains are locked: no worker claims them meanwhile.
 WITH resting AS MATERIALIZED (
     SELECT d.id FROM domains d WHERE d.id = ANY ($1::bigint[]) AND d.status = 'exhausted' ORDER BY d.id FOR NO KEY UPDATE OF d
 ), known AS MATERIALIZED (
-    SELECT p.id, p.domain_id, p.url_hash, p.priority, p.status, p.is_image FROM resting CROSS JOIN LATERAL (
-        SELECT p.id, p.domain_id, p.url_hash, p.priority, p.status, p.is_image FROM pages p
+    SELECT p.* FROM resting CROSS JOIN LATERAL (
+        SELECT p.id, p.domain_id, p.url_hash, p.priority, p.status, p.is_image, p.duplicate_of FROM pages p
         WHERE p.domain_id = resting.id AND p.url_hash > $2 ORDER BY p.url_hash LIMIT $3) p
 ), made AS (
     INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by)
     SELECT id, domain_id, priority, 'refresh' FROM known
-    WHERE status = 'fetched' AND NOT (is_image AND EXISTS (SELECT FROM images i WHERE i.url_hash = known.url_hash AND i.dropped_at IS NOT NULL))
+    WHERE status = 'fetched' AND duplicate_of IS NULL AND NOT (is_image AND EXISTS (SELECT FROM images i WHERE i.url_hash = known.url_hash AND i.dropped_at IS NOT NULL))
     ON CONFLICT (domain_id, page_id) WHERE outcome IS NULL DO NOTHING
     RETURNING id
 )

@@ -10,6 +10,8 @@ class FreedTasks(NamedTuple):
     run_id: int
     domain_id: int
     pages: int
+    charged: int
+    """Of them, visits that the page budget of the domain counts."""
 
 
 class ClaimedTask(NamedTuple):
@@ -36,6 +38,11 @@ class ClaimedTask(NamedTuple):
     watched_s: float | None
     since_s: float | None
     is_claimed: bool
+    is_charged: bool
+    is_urgent: bool
+    position: int
+    is_sitemap: bool
+    is_seed: bool
 
 
 class AddedPage(NamedTuple):
@@ -63,6 +70,11 @@ class RelaxedPage(NamedTuple):
     depth: int
     domain_id: int
     status: str
+    was_depth: int
+    priority: int
+    url: str
+    is_seed: bool
+    is_image: bool
 
 
 class PageDepth(NamedTuple):
@@ -73,6 +85,11 @@ class PageDepth(NamedTuple):
 class DomainPages(NamedTuple):
     domain_id: int
     pages: int
+
+
+class DueDomain(NamedTuple):
+    domain_id: int
+    due_at: datetime
 
 
 class ClosedTaskColumns(NamedTuple):
@@ -155,6 +172,7 @@ class NewTaskColumns(NamedTuple):
     batch_id: Sequence[int | None]
     recrawl_count: Sequence[int]
     created_by: str
+    is_urgent: Sequence[bool]
 
 
 class AddedTask(NamedTuple):

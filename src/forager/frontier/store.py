@@ -18,6 +18,7 @@ from forager.frontier.rows import (
     AddedPage,
     ClosedTaskColumns,
     DomainPages,
+    DueDomain,
     FoundPage,
     PageDepth,
     PageEntries,
@@ -38,6 +39,8 @@ CLOSE_TASKS = BulkQuery(SQL["close_tasks"], ClosedTaskColumns, int)
 RECORD_READINGS = BulkQuery(SQL["save_signals"], ReadingColumns, PageDepth)
 RECORD_STATES = Query(SQL["record_states"], PageDepth)
 REOPEN_PAGES = Query(SQL["reopen_pages"], DomainPages)
+NOT_VISITED_IN_RUN = Query(SQL["not_visited_in_run"], int)
+REVISIT_SEEDS = Query(SQL["revisit_seeds"], DueDomain)
 REOPEN_REJECTED = Query(SQL["requeue_rejected"], DomainPages)
 
 T = TypeVar("T")
@@ -47,7 +50,12 @@ ANCHORS_BETWEEN = "\x1f"
 
 
 async def add_pages(
-    conn: Connection, pages: Sequence[tuple[int, Discovery]], *, is_seed: bool = False, is_image: bool = False
+    conn: Connection,
+    pages: Sequence[tuple[int, Discovery]],
+    *,
+    is_seed: bool = False,
+    is_image: bool = False,
+    is_sitemap: bool = False,
 ) -> list[AddedPage]:
     """Returns the pages that are new."""
     return await ADD_PAGES.fetch(
@@ -60,6 +68,7 @@ async def add_pages(
         [page.redirects for _, page in pages],
         is_seed,
         is_image,
+        is_sitemap,
     )
 
 
@@ -81,13 +90,28 @@ async def next_pages(conn: Connection, portions: Sequence[KeyRange]) -> list[byt
 
 
 async def update_depths(conn: Connection, depths: dict[int, int]) -> set[int]:
-    """Lowers the depths of pages. Returns the domains in which the depth of an unvisited page changed. Repeats until no
-    depth changes: links of a page that is being recorded become visible only when its row lock is released."""
+    """Lowers the depths of pages, and ranks them as pages of that depth. Returns the domains in which the depth of an
+    unvisited page changed. Repeats until no depth changes: links of a page that is being recorded become visible only
+    when its row lock is released."""
     woken: set[int] = set()
     while pages := await RELAX_DEPTHS.fetch(conn, list(depths), list(depths.values())):
         woken |= {page.domain_id for page in pages if page.status in {"discovered", "queued"}}
         depths = {page.id: page.depth for page in pages}
+        if ranked := [(page, priority) for page in pages if (priority := _rerank(page)) != page.priority]:
+            before = [page.priority for page, _ in ranked]
+            await conn.execute(
+                SQL["rerank_pages"], [page.id for page, _ in ranked], before, [priority for _, priority in ranked]
+            )
     return woken
+
+
+def _rerank(page: RelaxedPage) -> int:
+    """Returns the priority of a page at its new depth. One that the rule did not give it, such as a person's, stays."""
+
+    def at(depth: int) -> int:
+        return priority_of(page.url, depth, is_seed=page.is_seed, is_image=page.is_image)
+
+    return at(page.depth) if page.priority == at(page.was_depth) else page.priority
 
 
 async def close_tasks(conn: Connection, outcomes: Sequence[Outcome]) -> set[int]:
@@ -227,12 +251,33 @@ async def replace_links(conn: Connection, outcomes: Sequence[Outcome], page_ids:
     )
 
 
+async def replace_external_links(conn: Connection, outcomes: Sequence[Outcome]) -> None:
+    """Replaces the stored links out of scope of these pages; deletes those of pages that have none now."""
+    linking = [outcome for outcome in outcomes if outcome.selection.external]
+    silent = [o.target.page_id for o in outcomes if not o.selection.external and o.target.past is not None]
+    if silent:
+        await conn.execute(SQL["delete_external_links"], silent)
+    if linking:
+        lists = [outcome.selection.external for outcome in linking]
+        await conn.execute(
+            SQL["add_external_links"],
+            [outcome.target.page_id for outcome in linking],
+            ["\n".join([link.url for link in links]) for links in lists],
+            [_join_rels(links) for links in lists],
+            [ANCHORS_BETWEEN.join([link.anchor for link in links]) for links in lists],
+        )
+
+
+def _join_rels(links: Sequence[Discovery]) -> str | None:
+    rels = [link.rel for link in links]
+    return None if rels.count("a") == len(rels) else ",".join(rels)
+
+
 def join_links_in_python(links: Sequence[Discovery], page_ids: dict[bytes, int]) -> tuple[str, str | None, str]:
     """Returns the links of one page in three columns: targets, kinds unless all are plain, and anchor texts."""
-    rels = [link.rel for link in links]
     return (
         ",".join([str(page_ids[link.key]) for link in links]),
-        None if rels.count("a") == len(rels) else ",".join(rels),
+        _join_rels(links),
         ANCHORS_BETWEEN.join([link.anchor for link in links]),
     )
 
@@ -283,6 +328,16 @@ async def run_tasks_now(conn: Connection, page_ids: Sequence[int]) -> None:
 async def requeue_pages(conn: Connection, page_ids: Sequence[int], *, by: str) -> dict[int, int]:
     """Returns domain → number of its pages that got a new task."""
     return dict(await REOPEN_PAGES.fetch(conn, page_ids, by))
+
+
+async def revisit_seeds(conn: Connection, page_ids: Sequence[int], *, by: str, recent_s: float) -> dict[int, datetime]:
+    """Makes requested pages that were read before due now. Returns domain → when its visit is due."""
+    return dict(await REVISIT_SEEDS.fetch(conn, page_ids, by, recent_s))
+
+
+async def not_visited_in_run(conn: Connection, page_ids: Sequence[int], run: int) -> list[int]:
+    """Returns those of these pages that were not visited since the run began."""
+    return await NOT_VISITED_IN_RUN.fetch(conn, page_ids, run)
 
 
 async def requeue_rejected(conn: Connection, domain_ids: Sequence[int], *, by: str) -> dict[int, int]:

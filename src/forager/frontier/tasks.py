@@ -11,6 +11,7 @@ from typing import NamedTuple
 from forager.db import statements
 from forager.db.query import BulkQuery, Query
 from forager.db.types import Connection, Row
+from forager.frontier.page_priority import URGENT
 from forager.frontier.rows import AddedTask, DomainPages, DueTask, FreedTasks, NewTaskColumns
 from forager.frontier.task_status import TaskStatus
 
@@ -31,6 +32,12 @@ class LockedTask(NamedTuple):
     is_waiting: bool
     depends_on: int | None
     locked_by: int | None
+    is_urgent: bool
+    """A person ordered it with a priority that lifts its domain."""
+
+    def has_priority(self, priority: int) -> bool:
+        """Returns whether setting this priority would change nothing."""
+        return self.priority == priority and self.is_urgent == (priority <= URGENT)
 
 
 class OpenTask(NamedTuple):
@@ -48,7 +55,8 @@ class OpenTask(NamedTuple):
 
 
 class RescheduledTask(NamedTuple):
-    """An open task whose due time or priority was changed."""
+    """An open task that was changed: its due time and its priority before and after. Where both are the same, other
+    options changed."""
 
     id: int
     status: TaskStatus
@@ -75,6 +83,8 @@ class NewTask:
     is_waiting: bool = False
     batch_id: int | None = None
     recrawl_count: int = 0
+    is_urgent: bool = False
+    """While it is due, its domain is claimed before others."""
 
 
 class Call(NamedTuple):
@@ -111,7 +121,8 @@ CANCEL_TASKS = Query(SQL["cancel_tasks"], FreedTasks)
 SETTLE_CANCELLED = Query(SQL["settle_cancelled"], DomainPages)
 QUEUE_PAGES = Query(SQL["queue_pages"], DomainPages)
 ADD_TASKS = BulkQuery(SQL["add_tasks"], NewTaskColumns, AddedTask)
-HURRY_ORDERS = Query(SQL["hurry_orders"], RescheduledTask)
+AMEND_TASKS = Query(SQL["amend_tasks"], RescheduledTask)
+RESCHEDULE_TASKS = Query(SQL["reschedule_tasks"], RescheduledTask)
 OPEN_TASKS_OF = Query(SQL["open_tasks_of"], OpenTask)
 FIND_SETTLED = Query(SQL["find_finished_dependencies"], FinishedDependency)
 RELEASE_DEPENDENTS = Query(SQL["release_waiting"], DueTask)
@@ -141,6 +152,12 @@ async def note_orders(
         await conn.execute(SQL["note_orders"], *map(list, zip(*moves, strict=True)), verb, by, reason)
 
 
+async def note_changes(conn: Connection, changes: Sequence[tuple[int, TaskStatus, str]], *, verb: str, by: str) -> None:
+    """Logs changes of tasks whose status stays: task, status, what changed and why."""
+    if changes:
+        await conn.execute(SQL["note_changes"], *map(list, zip(*changes, strict=True)), verb, by)
+
+
 async def pause(conn: Connection, task_ids: Sequence[int]) -> None:
     await conn.execute(SQL["delete_stale_signals"])
     await conn.execute(SQL["pause_tasks"], task_ids)
@@ -164,7 +181,7 @@ async def cancel(conn: Connection, tasks: Mapping[int, int], *, reason: str) -> 
 
 
 async def set_priorities(conn: Connection, task_ids: Sequence[int], priority: int) -> None:
-    await conn.execute(SQL["set_priorities"], task_ids, priority)
+    await conn.execute(SQL["set_priorities"], task_ids, priority, priority <= URGENT)
 
 
 async def set_page_priorities(conn: Connection, domain_id: int, priority: int) -> int:
@@ -195,31 +212,36 @@ async def add(conn: Connection, tasks: Sequence[NewTask], *, by: str) -> dict[in
         batch_id=[task.batch_id for task in tasks],
         recrawl_count=[task.recrawl_count for task in tasks],
         created_by=by,
+        is_urgent=[task.is_urgent for task in tasks],
     )
     return {task.page_id: task.id for task in await ADD_TASKS.fetch(conn, columns)}
 
 
-async def update_tasks(conn: Connection, tasks: Sequence[NewTask]) -> None:
-    """Updates the open tasks of pages that are ordered again."""
-    if tasks:
-        await conn.execute(
-            SQL["amend_tasks"],
-            [task.page_id for task in tasks],
-            [task.priority for task in tasks],
-            [task.scheduled_for for task in tasks],
-            [task.is_recurring for task in tasks],
-            [task.revisit_every_s for task in tasks],
-            [task.max_retries for task in tasks],
-            [task.webhook_url for task in tasks],
-            [task.batch_id for task in tasks],
-        )
+async def update_tasks(conn: Connection, tasks: Sequence[NewTask]) -> dict[int, RescheduledTask]:
+    """Updates the open tasks of pages that are ordered again. Returns the changes by task."""
+    if not tasks:
+        return {}
+    changed = await AMEND_TASKS.fetch(
+        conn,
+        [task.page_id for task in tasks],
+        [task.priority for task in tasks],
+        [task.scheduled_for for task in tasks],
+        [task.is_recurring for task in tasks],
+        [task.revisit_every_s for task in tasks],
+        [task.max_retries for task in tasks],
+        [task.webhook_url for task in tasks],
+        [task.batch_id for task in tasks],
+        URGENT,
+    )
+    return {task.id: task for task in changed}
 
 
-async def run_now(
+async def reschedule(
     conn: Connection, task_ids: Sequence[int], *, priority: int | None, at: datetime | None
 ) -> dict[int, RescheduledTask]:
-    """Returns the changes by task."""
-    moved = await HURRY_ORDERS.fetch(conn, task_ids, priority, at) if task_ids else []
+    """Returns the changes by task; None keeps a value."""
+    is_urgent = None if priority is None else priority <= URGENT
+    moved = await RESCHEDULE_TASKS.fetch(conn, task_ids, priority, at, is_urgent) if task_ids else []
     return {task.id: task for task in moved}
 
 

@@ -3,7 +3,7 @@
 
 -- name: hold_tasks
 -- Returns the current tasks and locks them until the transaction ends.
-SELECT t.id, t.page_id, t.domain_id, t.status::text AS status, t.priority, t.retry_count, t.is_waiting, t.depends_on, t.locked_by
+SELECT t.id, t.page_id, t.domain_id, t.status::text AS status, t.priority, t.retry_count, t.is_waiting, t.depends_on, t.locked_by, t.is_urgent
 FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]) ORDER BY t.id
 FOR NO KEY UPDATE OF t;
 
@@ -16,6 +16,12 @@ SELECT DISTINCT t.domain_id FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]) O
 INSERT INTO task_orders (task_id, verb, from_status, to_status, ordered_by, reason)
 SELECT n.task_id, $4, n.from_status::task_status, n.to_status::task_status, $5, $6
 FROM unnest($1::bigint[], $2::text[], $3::text[]) AS n (task_id, from_status, to_status);
+
+-- name: note_changes
+-- Logs what a command changed in open tasks, whose status stays: one row for each task, in its own words.
+INSERT INTO task_orders (task_id, verb, from_status, to_status, ordered_by, reason)
+SELECT n.task_id, $4, n.status::task_status, n.status::task_status, $5, n.reason
+FROM unnest($1::bigint[], $2::text[], $3::text[]) AS n (task_id, status, reason);
 
 -- name: pause_tasks
 -- Pauses tasks: no worker claims them until they are resumed. A worker that holds one gets a signal, and keeps its lock
@@ -44,14 +50,15 @@ WITH ended AS (
     UPDATE crawl_tasks t
     SET status = 'cancelled', outcome = 'cancelled', completed_at = now(), locked_at = NULL, locked_by = NULL, run_id = NULL,
         is_waiting = false, error_code = 'cancelled', error_message = $2, blame = 'nobody'
-    FROM crawl_tasks before
-    WHERE t.id = ANY ($1::bigint[]) AND t.outcome IS NULL AND before.id = t.id
-    RETURNING t.id, t.domain_id, before.run_id, before.locked_by
+    FROM crawl_tasks before, pages p, domains d
+    WHERE t.id = ANY ($1::bigint[]) AND t.outcome IS NULL AND before.id = t.id AND p.id = t.page_id AND d.id = t.domain_id
+    RETURNING t.id, t.domain_id, before.run_id, before.locked_by, is_charged(before, p, d.counts_revisits) AS is_charged, NOT p.is_image AND NOT p.is_sitemap AS is_page
 ), called AS (
     INSERT INTO task_signals (worker_id, task_id) SELECT locked_by, id FROM ended WHERE locked_by IS NOT NULL
     ON CONFLICT DO NOTHING
 )
-SELECT run_id, domain_id, count(*)::int AS pages FROM ended WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
+SELECT run_id, domain_id, count(*) FILTER (WHERE is_page)::int AS pages, count(*) FILTER (WHERE is_charged)::int AS charged
+FROM ended WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
 
 -- name: settle_cancelled
 -- Sets the status of pages whose visit was cancelled: that of the previous visit, or blocked if there was none. Returns
@@ -71,8 +78,8 @@ WITH settled AS (
 SELECT domain_id, count(*)::int AS pages FROM settled GROUP BY domain_id ORDER BY domain_id;
 
 -- name: set_priorities
--- Sets the priority of tasks of a domain, from the next claim on.
-UPDATE crawl_tasks SET priority = $2 WHERE id = ANY ($1::bigint[]) AND outcome IS NULL;
+-- Sets the priority of tasks of a domain, from the next claim on, and whether they lift their domain.
+UPDATE crawl_tasks SET priority = $2, is_urgent = $3 WHERE id = ANY ($1::bigint[]) AND outcome IS NULL;
 
 -- name: set_page_priorities
 -- Sets the priority of pages of a domain that wait for their first visit.
@@ -95,14 +102,14 @@ SELECT domain_id, count(*) FILTER (WHERE was <> 'discovered')::int AS pages FROM
 -- name: add_tasks
 -- Adds one new task for each of these pages that has no open one.
 INSERT INTO crawl_tasks (page_id, domain_id, priority, scheduled_for, retry_count, parent_task_id, is_recurring, revisit_every_s,
-                         max_retries, webhook_url, depends_on, is_waiting, status, batch_id, recrawl_count, created_by)
+                         max_retries, webhook_url, depends_on, is_waiting, status, batch_id, recrawl_count, created_by, is_urgent)
 SELECT p.id, p.domain_id, COALESCE(n.priority, 5), COALESCE(n.scheduled_for, now()), n.retry_count, n.parent_task_id,
        COALESCE(n.is_recurring, true), n.revisit_every_s, n.max_retries, n.webhook_url, n.depends_on, n.is_waiting,
-       CASE WHEN n.is_waiting THEN 'paused' ELSE 'pending' END::task_status, n.batch_id, n.recrawl_count, $14
+       CASE WHEN n.is_waiting THEN 'paused' ELSE 'pending' END::task_status, n.batch_id, n.recrawl_count, $14, n.is_urgent
 FROM unnest($1::bigint[], $2::smallint[], $3::timestamptz[], $4::smallint[], $5::bigint[], $6::boolean[], $7::float8[], $8::smallint[],
-            $9::text[], $10::bigint[], $11::boolean[], $12::bigint[], $13::int[])
+            $9::text[], $10::bigint[], $11::boolean[], $12::bigint[], $13::int[], $15::boolean[])
      AS n (page_id, priority, scheduled_for, retry_count, parent_task_id, is_recurring, revisit_every_s, max_retries, webhook_url,
-           depends_on, is_waiting, batch_id, recrawl_count)
+           depends_on, is_waiting, batch_id, recrawl_count, is_urgent)
 JOIN pages p ON p.id = n.page_id
 ORDER BY p.domain_id, p.id
 ON CONFLICT (domain_id, page_id) WHERE outcome IS NULL DO NOTHING
@@ -110,26 +117,37 @@ RETURNING id, page_id;
 
 -- name: amend_tasks
 -- Updates open tasks that are ordered again: earlier and with a higher priority, if the new command says so; values
--- that it omits stay.
+-- that it omits stay. Returns the tasks that the command changed.
+WITH wanted AS MATERIALIZED (
+    SELECT t.id, t.priority AS was_priority, t.scheduled_for AS was_scheduled_for, LEAST(t.priority, n.priority) AS priority,
+           t.is_urgent OR COALESCE(n.priority <= $9, false) AS is_urgent,
+           CASE WHEN t.locked_at IS NULL THEN LEAST(t.scheduled_for, COALESCE(n.scheduled_for, now())) ELSE t.scheduled_for END AS scheduled_for,
+           COALESCE(n.is_recurring, t.is_recurring) AS is_recurring, COALESCE(n.revisit_every_s, t.revisit_every_s) AS revisit_every_s,
+           COALESCE(n.max_retries, t.max_retries) AS max_retries, COALESCE(n.webhook_url, t.webhook_url) AS webhook_url,
+           COALESCE(t.batch_id, n.batch_id) AS batch_id
+    FROM unnest($1::bigint[], $2::smallint[], $3::timestamptz[], $4::boolean[], $5::float8[], $6::smallint[], $7::text[], $8::bigint[])
+         AS n (page_id, priority, scheduled_for, is_recurring, revisit_every_s, max_retries, webhook_url, batch_id)
+    JOIN pages p ON p.id = n.page_id
+    JOIN crawl_tasks t ON t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL
+)
 UPDATE crawl_tasks t
-SET priority = LEAST(t.priority, n.priority),
-    scheduled_for = CASE WHEN t.locked_at IS NULL THEN LEAST(t.scheduled_for, COALESCE(n.scheduled_for, now())) ELSE t.scheduled_for END,
-    is_recurring = COALESCE(n.is_recurring, t.is_recurring), revisit_every_s = COALESCE(n.revisit_every_s, t.revisit_every_s),
-    max_retries = COALESCE(n.max_retries, t.max_retries), webhook_url = COALESCE(n.webhook_url, t.webhook_url),
-    batch_id = COALESCE(t.batch_id, n.batch_id)
-FROM unnest($1::bigint[], $2::smallint[], $3::timestamptz[], $4::boolean[], $5::float8[], $6::smallint[], $7::text[], $8::bigint[])
-     AS n (page_id, priority, scheduled_for, is_recurring, revisit_every_s, max_retries, webhook_url, batch_id)
-JOIN pages p ON p.id = n.page_id
-WHERE t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL;
+SET priority = w.priority, is_urgent = w.is_urgent, scheduled_for = w.scheduled_for, is_recurring = w.is_recurring,
+    revisit_every_s = w.revisit_every_s, max_retries = w.max_retries, webhook_url = w.webhook_url, batch_id = w.batch_id
+FROM wanted w
+WHERE t.id = w.id AND t.outcome IS NULL
+  AND (t.priority, t.is_urgent, t.scheduled_for, t.is_recurring, t.revisit_every_s, t.max_retries, t.webhook_url, t.batch_id)
+      IS DISTINCT FROM (w.priority, w.is_urgent, w.scheduled_for, w.is_recurring, w.revisit_every_s, w.max_retries, w.webhook_url, w.batch_id)
+RETURNING t.id, t.status::text AS status, t.priority, t.scheduled_for, w.was_priority, w.was_scheduled_for;
 
--- name: hurry_orders
--- Reschedules the waiting task of a page that is restarted: to now or to the requested moment. Returns the tasks whose
--- due time or priority changed.
+-- name: reschedule_tasks
+-- Gives the waiting tasks of pages that are restarted the time and the priority that the restart names; what it does
+-- not name stays. Returns the tasks that this changed.
 UPDATE crawl_tasks t
-SET priority = COALESCE($2::smallint, t.priority), scheduled_for = COALESCE($3::timestamptz, LEAST(t.scheduled_for, now()))
+SET priority = COALESCE($2::smallint, t.priority), is_urgent = COALESCE($4::boolean, t.is_urgent),
+    scheduled_for = COALESCE($3::timestamptz, t.scheduled_for)
 FROM crawl_tasks o
 WHERE t.id = ANY ($1::bigint[]) AND t.outcome IS NULL AND t.locked_at IS NULL AND o.id = t.id
-  AND (COALESCE($2::smallint, t.priority), COALESCE($3::timestamptz, LEAST(t.scheduled_for, now()))) IS DISTINCT FROM (t.priority, t.scheduled_for)
+  AND (COALESCE($2::smallint, t.priority), COALESCE($3::timestamptz, t.scheduled_for)) IS DISTINCT FROM (t.priority, t.scheduled_for)
 RETURNING t.id, t.status::text AS status, t.priority, t.scheduled_for, o.priority AS was_priority, o.scheduled_for AS was_scheduled_for;
 
 -- name: open_tasks_of
@@ -147,7 +165,7 @@ WHERE p.id = ANY ($1::bigint[]);
 -- name: closed_orders
 -- Returns what the successors of closed tasks inherit from them.
 SELECT t.id, t.page_id, t.domain_id, t.priority, t.retry_count, t.is_recurring, t.revisit_every_s, t.max_retries, t.webhook_url,
-       t.batch_id, t.recrawl_count
+       t.batch_id, t.recrawl_count, t.is_urgent
 FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]) ORDER BY t.id;
 
 -- name: move_dependencies
@@ -189,13 +207,14 @@ WITH put AS (
     UPDATE crawl_tasks t
     SET locked_at = NULL, locked_by = NULL, run_id = NULL, pace_ms = LEAST(t.pace_ms, n.pace_ms),
         earlier_requests = CASE WHEN n.requests IS NULL THEN t.earlier_requests ELSE COALESCE(t.earlier_requests, '{}') || n.requests::timestamptz[] END
-    FROM unnest($2::bigint[], $3::text[], $4::int[]) AS n (id, requests, pace_ms), crawl_tasks before
-    WHERE t.id = n.id AND before.id = n.id AND t.outcome IS NULL AND t.locked_by = $1 AND t.status IN ('paused', 'pending')
-    RETURNING t.domain_id, before.run_id
+    FROM unnest($2::bigint[], $3::text[], $4::int[]) AS n (id, requests, pace_ms), crawl_tasks before, pages p, domains d
+    WHERE t.id = n.id AND before.id = n.id AND p.id = t.page_id AND d.id = t.domain_id AND t.outcome IS NULL AND t.locked_by = $1 AND t.status IN ('paused', 'pending')
+    RETURNING t.domain_id, before.run_id, is_charged(before, p, d.counts_revisits) AS is_charged, NOT p.is_image AND NOT p.is_sitemap AS is_page
 ), heard AS (
     DELETE FROM task_signals WHERE worker_id = $1 AND task_id = ANY ($2)
 )
-SELECT run_id, domain_id, count(*)::int AS pages FROM put WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
+SELECT run_id, domain_id, count(*) FILTER (WHERE is_page)::int AS pages, count(*) FILTER (WHERE is_charged)::int AS charged
+FROM put WHERE run_id IS NOT NULL GROUP BY run_id, domain_id ORDER BY run_id, domain_id;
 
 -- name: take_up_paused
 -- Keeps visits that were already finished when they were paused: sets them to pending, from where take_up moves them

@@ -2,7 +2,8 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,10 +18,14 @@ from forager.domains.commands.card import LABEL_WIDTH, MARGIN
 from forager.errors import UsageError
 from forager.images.models import ImageStatus
 
+if TYPE_CHECKING:
+    from forager.config.settings import Settings
+
 Row = dict[str, Any]
-SUMMARY = "List images and where they were seen; show one, find similar ones."
+SUMMARY = "List images and where they were seen; show one, find similar ones, save files."
 NONE = "No image fits. `forager images` without filters shows what is known."
 PAGES_SHOWN = 20
+FILES = {"file": "body_ref", "thumbnail": "thumbnail_ref"}
 
 
 class Format(StrEnum):
@@ -35,17 +40,17 @@ class Format(StrEnum):
     SVG = "svg"
 
 
-Which = Annotated[str, typer.Argument(metavar="URL|ID", help="Its URL in any spelling, or its number.")]
-OnPage = Annotated[str | None, typer.Option("--page", metavar="URL", help="Only those this page shows.")]
+Which = Annotated[str, typer.Argument(metavar="URL|ID", help="URL or ID of the image.")]
+OnPage = Annotated[str | None, typer.Option("--page", metavar="URL", help="Only images on this page.")]
 OneFormat = Annotated[Format | None, typer.Option("--format", help="Only stored files of this format.")]
 OneStatus = Annotated[ImageStatus | None, typer.Option("--status", help="Only images in this state.")]
-Within = Annotated[int, typer.Option(min=0, max=64, metavar="BITS", help="How far away, of 64 bits.")]
+Within = Annotated[int, typer.Option(min=0, max=64, metavar="BITS", help="Maximum distance, in bits of 64.")]
 
 
 def register(app: typer.Typer) -> None:
     family = typer.Typer(cls=Group, rich_markup_mode=None, subcommand_metavar="[VERB]", help=SUMMARY)
     family.callback(invoke_without_command=True)(images)
-    for name, function in (("show", show), ("similar", similar)):
+    for name, function in (("show", show), ("similar", similar), ("save", save)):
         family.command(name, cls=Command)(function)
     app.add_typer(family, name="images", rich_help_panel="Look")
 
@@ -61,7 +66,7 @@ def images(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """List images and where they were seen; show one, find similar ones."""
+    """List images and where they were seen; show one, find similar ones, save files."""
     if context.invoked_subcommand is not None:
         if domain or page or format or status or limit != 50 or as_json or home:
             verb = context.invoked_subcommand
@@ -110,10 +115,59 @@ def show(which: Which, as_json: AsJson = False, home: Home = None) -> None:
     """Show one image: its file, and every page it was seen on."""
     from forager.images.queries import describe_image
 
-    image = run_query(begin(home=home), "images", lambda connection: describe_image(connection, which))
+    settings = begin(home=home)
+    image = run_query(settings, "images", lambda connection: describe_image(connection, which))
+    places = {name: _place(settings, image[ref]) for name, ref in FILES.items()}
     if as_json:
-        return output.write_json(image)
-    return _write(image, clock.now())
+        return output.write_json(image | places)
+    return _write(image | places, clock.now())
+
+
+def _place(settings: "Settings", ref: str | None) -> str | None:
+    """Where a stored file is: an absolute path, or its address in the bucket."""
+    from forager.storage.factory import where_bodies_go
+
+    return f"{where_bodies_go(settings).rstrip('/')}/{ref}" if ref else None
+
+
+def save(
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The site whose pages show them.")],
+    *,
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where to; created if it is missing.")],
+    format: OneFormat = None,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Copy the stored image files of a site into a folder."""
+    from forager.errors import StoreError
+    from forager.images.file_names import file_name
+    from forager.images.queries import list_images
+    from forager.storage.factory import get_location
+
+    settings = begin(home=home)
+    rows = run_query(
+        settings,
+        "images",
+        lambda connection: list_images(connection, shown_in=domain, status=ImageStatus.STORED, file_format=format),
+    )
+    location, written, missing = get_location(settings), 0, 0
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        for row in rows:
+            try:
+                body = location.get(row["body_ref"])
+            except StoreError:
+                missing += 1
+                continue
+            (to / file_name(row["id"], row["url"], row["format"])).write_bytes(body)
+            written += 1
+    except OSError as error:
+        raise UsageError(f"{to} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+    if as_json:
+        return output.write_json({"folder": str(to.resolve()), "written": written, "missing": missing})
+    lost = f"; {words.things(missing, 'file')} could not be read" if missing else ""
+    none = " `forager crawl DOMAIN --images download` fetches the files." if not rows else ""
+    return output.say(f"{words.things(written, 'image')} written to {to.resolve()}{lost}.{none}")
 
 
 def similar(
@@ -167,8 +221,8 @@ def image_lines(image: Row, now: datetime) -> list[tuple[str, str]]:
         ("number", str(image["id"])),
         ("status", _status(image, now)),
         ("picture", _format_image(image)),
-        ("file", image["body_ref"] or ""),
-        ("thumbnail", image["thumbnail_ref"] or ""),
+        ("file", image["file"] or ""),
+        ("thumbnail", image["thumbnail"] or ""),
         ("sha-256", image["content_hash"] or ""),
         ("look", f"{image['perceptual_hash'] & (1 << 64) - 1:016x}" if image["perceptual_hash"] is not None else ""),
         ("moved to", image["moved_to"] or ""),

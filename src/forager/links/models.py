@@ -38,8 +38,14 @@ class Selection:
     links: Sequence[Discovery] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
     """Reason → count: `scope`, `excluded`, `nofollow`, `binary`, `trap:` with the rule, `too_many`, `bad_url`,
-    `duplicate`."""
+    `duplicate`, `switched_off` (sitemaps or feeds that the settings do not follow)."""
+    external: Sequence[Discovery] = ()
+    """Links out of scope, which are stored and not visited; only for domains that store them. They count as dropped."""
     images: Sequence[Sighting] | None = None
     """Images the page shows; for an image that redirects, the redirect target. None: images were not collected."""
+    is_adopted: bool = False
+    """The only link is where a seed leads to, out of scope: it becomes a seed of the run."""
     wants_files: bool = False
     """Whether the image files are to be fetched."""
+    files: Sequence[Discovery] = ()
+    """Sitemaps and feeds that the page names, to be followed."""

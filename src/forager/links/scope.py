@@ -6,9 +6,11 @@ when they are claimed. `refusal` and `claim_patterns` must agree; a property tes
 
 import fnmatch
 import re
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Collection, Container
+from dataclasses import dataclass, replace
 
+from forager.config.crawl_settings import CrawlSettings
+from forager.links.name_set import MutableNameSet
 from forager.runs.models import RunSpec, Scope
 from forager.urls.domain import domain_of, registrable
 
@@ -27,6 +29,8 @@ class CrawlScope:
     prefixes: tuple[str, ...]
     include: re.Pattern[str] | None
     exclude: re.Pattern[str] | None
+    is_explicit: bool = False
+    """The scope was given with the run: settings of domains do not widen it."""
 
     @classmethod
     def of(cls, spec: RunSpec, *, domains: Container[str] = (), parents: Container[str] = ()) -> "CrawlScope":
@@ -41,7 +45,23 @@ class CrawlScope:
             prefixes=tuple(sorted({folder_of(seed) for seed in spec.seeds})),
             include=_compile(spec.include),
             exclude=_compile(spec.exclude),
+            is_explicit=spec.is_scope_given,
         )
+
+    def with_seeds(self, seeds: Collection[str]) -> "CrawlScope":
+        """Returns the same scope with more seeds: those that seeds of the run lead to."""
+        names = frozenset(map(domain_of, seeds))
+        return replace(
+            self,
+            seeds=self.seeds | frozenset(seeds),
+            domains=_join(self.domains, names),
+            parents=_join(self.parents, frozenset(map(registrable, names))),
+            prefixes=tuple(sorted({*self.prefixes, *map(folder_of, seeds)})),
+        )
+
+    def with_domains(self, names: Collection[str]) -> "CrawlScope":
+        """Returns the same scope with more domains, which the run has taken."""
+        return replace(self, domains=_join(self.domains, frozenset(names)))
 
     def refusal(self, url: str, domain: str) -> str | None:
         """Returns why this URL is not part of the crawl (`scope` or `excluded`), or None when it is."""
@@ -70,6 +90,16 @@ class CrawlScope:
             return False
         return self._is_inside("", domain)
 
+    def refuses_file(self, url: str, domain: str, *, named_by: str) -> str | None:
+        """Returns why a sitemap or feed is not followed, or None when it is. It may be in another folder than the
+        crawl, and needs no pattern that includes it; `named_by` is the domain of the page that names it."""
+        if self.scope is Scope.PAGE:
+            return "scope"
+        is_near = domain == named_by or (self.scope is not Scope.PREFIX and self._is_inside(url, domain))
+        if not is_near:
+            return "scope"
+        return "excluded" if self.exclude is not None and self.exclude.match(url) else None
+
     def _is_inside(self, url: str, domain: str) -> bool:
         match self.scope:
             case Scope.HOST:
@@ -82,6 +112,71 @@ class CrawlScope:
                 return url.startswith(self.prefixes)
             case Scope.PAGE:
                 return url in self.seeds
+
+
+class _Either(Container[str]):
+    """Names of a long list, and a few more."""
+
+    __slots__ = ("_few", "_many")
+
+    def __init__(self, many: Container[str], few: frozenset[str]) -> None:
+        self._many, self._few = many, few
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._few or name in self._many
+
+    def plus(self, more: frozenset[str]) -> "_Either":
+        return _Either(self._many, self._few | more)
+
+
+def _join(names: Container[str], more: frozenset[str]) -> Container[str]:
+    match names:
+        case frozenset():
+            return names | more
+        case _Either():
+            return names.plus(more)
+        case MutableNameSet():
+            return names  # it grows with the domains that are claimed
+        case _:
+            return _Either(names, more)
+
+
+@dataclass(frozen=True, slots=True)
+class DomainScope:
+    """What the crawl settings of one domain say about URLs of it."""
+
+    prefixes: tuple[str, ...] | None
+    """None: the whole site. Empty: no links are followed, only ordered pages are visited."""
+    include: re.Pattern[str] | None
+    exclude: re.Pattern[str] | None
+
+    @classmethod
+    def of(cls, settings: CrawlSettings) -> "DomainScope | None":
+        """Returns the scope of a domain, or None if its settings restrict nothing."""
+        match settings.scope:
+            case Scope.PAGE:
+                prefixes: tuple[str, ...] | None = ()
+            case Scope.PREFIX:
+                prefixes = settings.prefixes
+            case _:
+                prefixes = None
+        if prefixes is None and not settings.include and not settings.exclude:
+            return None
+        return cls(prefixes, _compile(settings.include), _compile(settings.exclude))
+
+    def refusal(self, url: str) -> str | None:
+        """Returns why a link to this URL is not followed (`scope` or `excluded`), or None when it is."""
+        if self.prefixes is not None and not url.startswith(self.prefixes):
+            return "scope"
+        if self.include is not None and not self.include.match(url):
+            return "excluded"
+        if self.exclude is not None and self.exclude.match(url):
+            return "excluded"
+        return None
+
+    def refuses_file(self, url: str) -> bool:
+        """Returns whether a sitemap or feed at this URL is not followed; it may be outside of the folders."""
+        return self.prefixes == () or (self.exclude is not None and self.exclude.match(url) is not None)
 
 
 def folder_of(url: str) -> str:

@@ -8,11 +8,12 @@ out of scope by their origin alone: these are neither normalised nor cached. The
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from forager import clock
+from forager.config.crawl_settings import CrawlSettings
 from forager.domains.models import ALL_OF_A_LOOK, Trap
 from forager.errors import BadUrlError
 from forager.frontier.models import Target
@@ -21,12 +22,15 @@ from forager.links.compiled import Gather, Recall
 from forager.links.images import collect_images
 from forager.links.models import Discovery, Selection, Sighting
 from forager.links.name_set import MutableNameSet
-from forager.links.scope import CrawlScope
+from forager.links.scope import CrawlScope, DomainScope
 from forager.parsing.link_columns import LinkColumns
-from forager.parsing.models import Reading
-from forager.urls.domain import LONGEST_ORIGIN, domain_of, domain_of_origin, origin_of
+from forager.parsing.login import is_login_url
+from forager.parsing.models import FoundLink, Reading
+from forager.runs.models import Scope
+from forager.urls.domain import LONGEST_ORIGIN, domain_of, domain_of_origin, origin_of, registrable
 from forager.urls.normalize import url_key
 from forager.urls.resolve import resolve_links
+from forager.urls.rules import NO_RULES, UrlRules
 
 REMEMBERED = 50_000
 """Links cached per generation, about 300 bytes each; at most two generations exist."""
@@ -85,6 +89,8 @@ class Selector:
         self._latest_year = clock.now().year + traps.YEARS_AHEAD
         self._heeded: dict[str, DomainTraps] = {}
         """Traps by domain; domains without traps are absent."""
+        self._without_documents: set[str] = set()
+        """Domains whose PDF files are not read."""
         self._notes: dict[tuple[str, str, str], tuple[int, str]] = {}
         self._young: dict[str, dict[str, LinkTarget]] = {}
         self._old: dict[str, dict[str, LinkTarget]] = {}
@@ -92,27 +98,93 @@ class Selector:
         self._remembered = 0
         self._outside: dict[str, bool] = {}
         """Origin → whether all its URLs are out of scope."""
+        self._rules = NO_RULES
+        self._scopes: dict[str, DomainScope] = {}
+        """Scopes of leased domains by name, where their settings restrict them."""
+        self._wide: dict[str, Scope] = {}
+        """Leased domains whose links may lead to other domains."""
+        self._source = ""
+        """The domain of the current page, while links of it may lead to other domains."""
+        self.found_in: dict[str, str] = {}
+        """Domain → the domain that links to it, for links that a wide scope allows; the writer removes entries."""
 
-    def select(self, reading: Reading, target: Target) -> Selection:
-        """Returns the links of one page that are worth enqueueing, in document order."""
+    def select(self, reading: Reading, target: Target, *, keeps_external: bool = False) -> Selection:
+        """Returns the links of one page that are worth enqueueing, in document order; with `keeps_external` also those
+        that are out of scope. Those of a sitemap or feed are not limited in number."""
         found = LinkColumns.of(reading.links)
         if reading.is_nofollow:
             return Selection(dropped={"nofollow": len(found)}) if found else Selection()
+        self._set_source(target)
         places = self._resolve_links(reading, target, found.hrefs)
         links, dropped = gather(places, found.anchors, found.rels, url_key(target.url), target.depth + 1)
-        if len(links) > self._max_links:
+        if len(links) > self._max_links and reading.listing is None:
             dropped["too_many"] = len(links) - self._max_links
             del links[self._max_links :]
-        return Selection(links, dropped)
+        external = self._list_external(reading, target, found, places) if keeps_external else ()
+        return Selection(links, dropped, external)
+
+    def _list_external(
+        self, reading: Reading, target: Target, found: LinkColumns, places: Sequence[LinkTarget]
+    ) -> list[Discovery]:
+        """Returns the links out of scope, each target once, up to the limit per page."""
+        outside = [index for index, place in enumerate(places) if place.refusal == OUT_OF_SCOPE.refusal]
+        urls = self._rules.resolve_links(_base_of(reading, target)[0], [found.hrefs[index] for index in outside])
+        links: dict[str, Discovery] = {}
+        for index, url in zip(outside, urls, strict=True):
+            if url is not None and url not in links and len(links) < self._max_links:
+                anchor, rel = found.anchors[index], found.rels[index]
+                links[url] = Discovery(url, url_key(url), domain_of(url), target.depth + 1, 0, anchor, rel)
+        return list(links.values())
 
     def redirect(self, target: Target, location: str) -> Selection:
         """Returns the target of a redirect at the same depth, with the redirect count increased by one. Keeps session
-        ids: a site that assigns every client a session this way would otherwise redirect in circles."""
-        place = self._classify(resolve_links(target.url, [location])[0], keeps_session=True)
+        ids: a site that assigns every client a session this way would otherwise redirect in circles. Where a seed leads
+        is a seed too, although it is out of scope, unless it is a login."""
+        self._set_source(target)
+        url, hop = self.resolve_redirect(target, location), target.redirects + 1
+        place = self._classify(url, keeps_session=True)
+        if place.refusal == "scope" and url is not None and target.is_seed and not is_login_url(url):
+            return adopt_seed(target, url, hop)
         if place.refusal is not None:
             return Selection(dropped={place.refusal: 1})
-        hop = target.redirects + 1
         return Selection([Discovery(place.url, place.key, place.domain, target.depth, hop, "", "redirect")])
+
+    def resolve_redirect(self, target: Target, location: str) -> str | None:
+        """Returns where a redirect leads. A site may insist on what the rules of its domain remove, such as a trailing
+        slash: then they do not apply, or the page could never be read."""
+        url = self._rules.resolve_links(target.url, [location])[0]
+        return resolve_links(target.url, [location])[0] if url == target.url else url
+
+    def set_rules(self, rules: UrlRules) -> None:
+        """Sets the URL rules of domains. The caller repeats this whenever the database rows may have changed."""
+        if rules != self._rules:
+            self._rules = rules
+            self._forget_places()
+
+    def select_files(self, links: Iterable[FoundLink], base_url: str, target: Target) -> Selection:
+        """Returns the sitemaps and feeds among these links, each once, to be followed from depth 0."""
+        links, own = list(links), domain_of(target.url)
+        files: dict[bytes, Discovery] = {}
+        dropped: dict[str, int] = {}
+        for link, url in zip(links, self._rules.resolve_links(base_url, [link.href for link in links]), strict=True):
+            reason = self._refuses_file(url, own)
+            key = url_key(url) if url is not None else NO_KEY
+            if reason is None and (key in files or key == url_key(target.url)):
+                reason = "duplicate"
+            if reason is not None or url is None:
+                dropped[reason or "bad_url"] = dropped.get(reason or "bad_url", 0) + 1
+            else:
+                files[key] = Discovery(url, key, domain_of(url), 0, 0, link.anchor, link.rel)
+        return Selection(dropped=dropped, files=list(files.values()))
+
+    def _refuses_file(self, url: str | None, named_by: str) -> str | None:
+        if url is None:
+            return "bad_url"
+        domain = domain_of(url)
+        scope = self._scopes.get(domain)
+        if scope is not None and scope.refuses_file(url):
+            return "excluded"
+        return self._reach.refuses_file(url, domain, named_by=named_by)
 
     def see(self, reading: Reading, target: Target) -> list[Sighting]:
         """Returns the images of one page, on any host."""
@@ -126,14 +198,21 @@ class Selector:
             young = self._young[origin] = {}
         if len(self._outside) > MOST_ORIGINS:
             self._outside.clear()
-        places = recall(hrefs, young, self._outside, self._is_out_of_scope, OUT_OF_SCOPE)
+        outside = {} if self._source else self._outside
+        places = recall(hrefs, young, outside, self._is_out_of_scope, OUT_OF_SCOPE)
         if None in places:
             self._fill(places, hrefs, origin, base_url)
         return places
 
     def _is_out_of_scope(self, origin: str) -> bool:
         domain = domain_of_origin(origin)
-        return domain is not None and self._reach.excludes(origin, domain)
+        if domain is None or not self._excludes(origin, domain):
+            return False
+        site = self._rules.site_of(domain)
+        return site == domain or self._excludes(origin, site)
+
+    def _excludes(self, origin: str, domain: str) -> bool:
+        return self._reach.excludes(origin, domain) and not self._is_allowed(domain)
 
     def _fill(self, places: list[LinkTarget | None], hrefs: Sequence[str], origin: str, base_url: str) -> None:
         strange = dict.fromkeys([href for href, place in zip(hrefs, places, strict=True) if place is None])
@@ -141,7 +220,7 @@ class Selector:
         found = self._lookup_cached(rooted, origin)
         if len(rooted) < len(strange):
             others = [href for href in strange if href not in found]
-            found |= zip(others, self._classify_all(resolve_links(base_url, others)), strict=True)
+            found |= zip(others, self._classify_all(self._rules.resolve_links(base_url, others)), strict=True)
         for index, place in enumerate(places):
             if place is None:
                 places[index] = found[hrefs[index]]
@@ -155,7 +234,7 @@ class Selector:
         if self._is_open(origin):
             found |= self._take_simple(new, origin)
             new = [href for href in new if href not in found]
-        found |= zip(new, self._classify_all(resolve_links(origin + "/", new)), strict=True)
+        found |= zip(new, self._classify_all(self._rules.resolve_links(origin + "/", new)), strict=True)
         short = {href: place for href, place in found.items() if len(href) <= LONGEST_REMEMBERED}
         self._young[origin] |= short
         self._remembered += len(short)
@@ -164,9 +243,12 @@ class Selector:
         return found
 
     def _is_open(self, origin: str) -> bool:
-        """Whether a link of this origin can be rejected only by the form of its URL: all in scope, no known traps."""
+        """Whether a link of this origin can be rejected only by the form of its URL: all in scope, no known traps, no
+        URL rules."""
         domain = domain_of(f"{origin}/")
-        return self._reach.includes(domain) and domain not in self._heeded
+        site = self._rules.site_of(domain)
+        has_rules = site in self._heeded or site in self._scopes or site in self._rules.policies
+        return self._reach.includes(domain) and not has_rules
 
     def _take_simple(self, rooted: Iterable[str], origin: str) -> dict[str, LinkTarget]:
         """Returns the targets of links that need no normalising and match no trap rule, at half the cost of classifying
@@ -181,21 +263,77 @@ class Selector:
 
     def _classify_all(self, urls: Sequence[str | None]) -> list[LinkTarget]:
         """Classifies URLs; those whose whole origin is out of scope are rejected in one pass."""
-        places = recall([url or "" for url in urls], {}, self._outside, self._is_out_of_scope, OUT_OF_SCOPE)
+        outside = {} if self._source else self._outside
+        places = recall([url or "" for url in urls], {}, outside, self._is_out_of_scope, OUT_OF_SCOPE)
         return [self._classify(url) if place is None else place for url, place in zip(urls, places, strict=True)]
 
     def _classify(self, url: str | None, *, keeps_session: bool = False) -> LinkTarget:
         if url is None:
             return _reject("bad_url")
-        if traps.is_binary(url):
-            return _reject("binary")
         domain = domain_of(url)
-        if reason := self._reach.refusal(url, domain):
+        site = self._rules.site_of(domain) if self._rules else domain
+        if traps.is_binary(url) and not (traps.is_document(url) and site not in self._without_documents):
+            return _reject("binary")
+        if reason := self._refusal(url, domain, site):
             return _reject(reason)
         rule = traps.trap_in(url, self._latest_year)
-        if rule is not None or domain in self._heeded:
-            return self._check_traps(url, domain, keeps_session=keeps_session)
+        if rule is not None or site in self._heeded:
+            keeps_session = keeps_session or not self._rules.policy_of(domain).strip_session_ids
+            return self._check_traps(url, site, keeps_session=keeps_session)
         return tuple.__new__(LinkTarget, (url, url_key(url), domain, None))
+
+    # scopes of domains ---------------------------------------------------------------------------------------------
+
+    def set_settings(self, domain: str, settings: CrawlSettings) -> None:
+        """Sets the crawl settings of a leased domain."""
+        self.set_documents(domain, is_wanted=settings.documents)
+        scope, before = DomainScope.of(settings), self._scopes.get(domain)
+        wide = settings.scope if settings.scope in {Scope.DOMAIN, Scope.ANY} else None
+        if scope == before and wide == self._wide.get(domain):
+            return
+        if scope is None:
+            self._scopes.pop(domain, None)
+        else:
+            self._scopes[domain] = scope
+        if wide is None:
+            self._wide.pop(domain, None)
+        else:
+            self._wide[domain] = wide
+        self._forget_places()
+
+    def _refusal(self, url: str, domain: str, site: str) -> str | None:
+        """Returns why a link is not followed: by the scope of the run, or that of its domain. `site` is the domain that
+        its host belongs to."""
+        reason = self._reach.refusal(url, domain)
+        if reason is not None and site != domain:
+            reason = self._reach.refusal(url, site)
+        if reason == "scope" and self._is_allowed(site):
+            reason = None
+        if reason is None and (scope := self._scopes.get(site)) is not None:
+            reason = scope.refusal(url)
+        if reason is None and self._source and site != self._source and len(self.found_in) < MOST_ORIGINS:
+            self.found_in[domain] = self._source
+        return reason
+
+    def _is_allowed(self, domain: str) -> bool:
+        """Returns whether the settings of the current page's domain allow links to another one."""
+        match self._wide.get(self._source) if self._source and not self._reach.is_explicit else None:
+            case Scope.ANY:
+                return True
+            case Scope.DOMAIN:
+                return registrable(domain) == registrable(self._source)
+            case _:
+                return False
+
+    def _set_source(self, target: Target) -> None:
+        is_wide = self._reach.scope in {Scope.DOMAIN, Scope.ANY}
+        source = self._rules.site_of(domain_of(target.url)) if is_wide or self._wide else ""
+        self._source = source if is_wide or source in self._wide else ""
+
+    def _forget_places(self) -> None:
+        """Drops cached results, because they may have changed."""
+        self._young, self._old, self._remembered = {}, {}, 0
+        self._outside.clear()
 
     # traps ---------------------------------------------------------------------------------------------------------
 
@@ -214,6 +352,12 @@ class Selector:
             del self._heeded[domain]
         self._young, self._old, self._remembered = {}, {}, 0  # cached results may have changed
 
+    def set_documents(self, domain: str, *, is_wanted: bool) -> None:
+        """Sets whether links to PDF files of a domain are followed; they are unless set otherwise."""
+        if is_wanted == (domain in self._without_documents):
+            self._without_documents ^= {domain}
+            self._forget_places()
+
     @property
     def mutable_domains(self) -> MutableNameSet | None:
         """Domains of a run whose scope grows with newly known domains; None for other runs."""
@@ -222,8 +366,20 @@ class Selector:
     def extend_scope(self, domains: Iterable[str]) -> None:
         """Adds domains to the scope of a run that grows; no effect on other runs."""
         if self.mutable_domains is not None and self.mutable_domains.add(domains):
-            self._young, self._old, self._remembered = {}, {}, 0  # links to these domains were dropped before
-            self._outside.clear()
+            self._forget_places()  # links to these domains were dropped before
+
+    def adopt(self, seeds: Collection[str]) -> None:
+        """Adds seeds to the scope: those that seeds of the run lead to."""
+        self._reach = self._reach.with_seeds(seeds)
+        self._forget_places()  # links to them were dropped before
+
+    def adopt_domains(self, names: Iterable[str]) -> None:
+        """Adds domains that the run has taken to its scope, if it is made of domains."""
+        if self._reach.scope not in {Scope.HOST, Scope.DOMAIN} or self.mutable_domains is not None:
+            return
+        if new := [name for name in names if name not in self._reach.domains]:
+            self._reach = self._reach.with_domains(new)
+            self._forget_places()
 
     def take_notes(self) -> list[TrapNote]:
         notes, self._notes = self._notes, {}
@@ -246,11 +402,17 @@ class Selector:
             if templates.matches(template, url):
                 self._note(domain, rule, template, url)
                 return _reject(f"trap:{rule}")
-        return tuple.__new__(LinkTarget, (url, url_key(url), domain, None))
+        return tuple.__new__(LinkTarget, (url, url_key(url), domain_of(url), None))
 
     def _note(self, domain: str, rule: str, template: str, url: str) -> None:
         links, _ = self._notes.get((domain, rule, template), (0, ""))
         self._notes[domain, rule, template] = links + 1, url
+
+
+def adopt_seed(target: Target, url: str, redirects: int = 0) -> Selection:
+    """Returns the URL that a seed leads to, which becomes a seed of the run."""
+    link = Discovery(url, url_key(url), domain_of(url), target.depth, redirects, "", "redirect")
+    return Selection([link], is_adopted=True)
 
 
 def gather_in_python(

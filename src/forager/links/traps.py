@@ -59,6 +59,11 @@ def is_binary(url: str) -> bool:
     return dot > 0 and _BINARY.match(path, dot) is not None
 
 
+def is_document(url: str) -> bool:
+    """Whether a link names a document that Forager parses where its domain wants documents, by its extension."""
+    return url.partition("?")[0][-4:].lower() == ".pdf"
+
+
 def trap_in(url: str, latest_year: int, released: frozenset[str] = frozenset()) -> str | None:
     """Returns the first rule that a URL breaks, or None. `latest_year` is the last year a calendar may show."""
     if not _is_trap_candidate(url):

@@ -12,8 +12,9 @@ from forager.engine.rendering import FAILED as RENDER_FAILED
 from forager.engine.rendering import RENDERED, RenderOptions, open_renderer
 from forager.errors import RobotsDeniedError, RobotsUnreachableError, SkippedError, TooManyRedirectsError
 from forager.fetch.browser.factory import browser_limits
-from forager.fetch.client import Client, is_page, open_client
+from forager.fetch.client import Client, is_page_or_document, open_client
 from forager.fetch.connection import ResponseTimeouts
+from forager.fetch.documents import PDF_SNIFF
 from forager.fetch.models import Fetched, Rendering
 from forager.frontier.models import Target
 from forager.links.models import Selection
@@ -23,6 +24,8 @@ from forager.parsing import page as page_parser
 from forager.parsing.language import detect, select_sample
 from forager.parsing.models import Reading
 from forager.politeness.guard import guard_from_settings as guard_of
+from forager.politeness.proxy_rule import proxy_rule
+from forager.proxies.client import ProxiedClient, open_proxied_client
 from forager.robots.fetch import at_once, fetch_robots
 from forager.robots.rules import RobotsDecision, Rules, parse
 from forager.runs.models import RunSpec, Scope
@@ -79,18 +82,22 @@ async def fetch_one(settings: Settings, url: str, *, parser: str = "auto", rende
     """Fetches a normalised `url`. Errors of the site or the guard are in the result; only our own errors are raised."""
     guard = guard_of(settings)
     seen = Seen([])
-    async with open_client(
-        user_agent=settings.agent_header,
-        check_address=guard.check_ip,
-        timeout_s=settings.fetch.timeout,
-        connect_timeout_s=settings.fetch.connect_timeout,
-        max_bytes=settings.fetch.max_page_size,
-        patience=ResponseTimeouts(
-            settings.fetch.first_byte_timeout, settings.fetch.min_rate_window, settings.fetch.min_rate
-        ),
-        keeps_cookies=settings.fetch.cookies,
-    ) as client:
-        errand = _SingleFetch(settings, client, seen)
+    async with (
+        open_client(
+            user_agent=settings.agent_header,
+            check_address=guard.check_ip,
+            check_proxy=proxy_rule(settings.fetch.allow_networks),
+            timeout_s=settings.fetch.timeout,
+            connect_timeout_s=settings.fetch.connect_timeout,
+            max_bytes=settings.fetch.max_page_size,
+            patience=ResponseTimeouts(
+                settings.fetch.first_byte_timeout, settings.fetch.min_rate_window, settings.fetch.min_rate
+            ),
+            keeps_cookies=settings.fetch.cookies,
+        ) as client,
+        open_proxied_client(settings, client, "fetch") as ways,
+    ):
+        errand = _SingleFetch(settings, client, ways, seen)
         await errand.follow(url)
         if seen.fetched is not None and seen.fetched.body and 200 <= seen.fetched.status_code < 300:
             _parse_page(seen, settings, parser)
@@ -100,9 +107,10 @@ async def fetch_one(settings: Settings, url: str, *, parser: str = "auto", rende
 
 
 class _SingleFetch:
-    def __init__(self, settings: Settings, client: Client, seen: Seen) -> None:
+    def __init__(self, settings: Settings, client: Client, ways: ProxiedClient, seen: Seen) -> None:
         self._settings = settings
         self._client = client
+        self._ways = ways
         self._seen = seen
         self._rules: dict[str, Rules] = {}
 
@@ -129,10 +137,12 @@ class _SingleFetch:
             if not renderer.wants(fetched, plain, mode):
                 return
             began = clock.monotonic()
-            drawn = await renderer.draw(fetched, RenderOptions(mode, self._rules.get(origin_of(fetched.url))))
+            drawn = await renderer.draw(
+                fetched, RenderOptions(mode, self._rules.get(origin_of(fetched.url))), self._ways.via
+            )
             self._seen.draw_ms = _elapsed_ms(began)
         if drawn is not None:
-            self._seen.fetched = replace(drawn, raw=fetched.raw)
+            self._seen.fetched = replace(drawn.page, raw=fetched.raw)
             _parse_page(self._seen, settings, parser)
         flag = RENDERED if drawn is not None else RENDER_FAILED
         reading = self._seen.reading
@@ -164,9 +174,9 @@ class _SingleFetch:
 
         def read_body(content_type: str) -> bool:
             timing.head_ms = _elapsed_ms(began)
-            return is_page(content_type)
+            return is_page_or_document(content_type)
 
-        fetched = await self._client.get(url, on_sent=sent, read_body=read_body, keeps_raw=True)
+        fetched = await self._ways.get(url, on_sent=sent, read_body=read_body, keeps_raw=True, sniff=PDF_SNIFF)
         timing.total_ms = _elapsed_ms(began)
         hop.status_code = fetched.status_code
         if location := fetched.headers.get("location"):
@@ -176,7 +186,7 @@ class _SingleFetch:
     async def _rules_of(self, origin: str) -> Rules:
         if origin not in self._rules:
             copy = await fetch_robots(
-                self._client,
+                self._ways,
                 0,
                 origin,
                 ttl_s=self._settings.politeness.robots_ttl,

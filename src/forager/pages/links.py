@@ -32,6 +32,7 @@ async def links_of(
             "stored": await connection.fetchval(SQL["count_links_from"], page["id"]) or 0,
             "is_stored": page["stores_links"],
             "links": [dict(row) for row in await connection.fetch(SQL["links_from"], page["id"], after[0], limit)],
+            "external": [dict(row) for row in await connection.fetch(SQL["external_links_from"], page["id"], limit)],
         }
     if incoming:
         found["in"] = _group_inlinks(await connection.fetch(SQL["links_to"], page["id"], after[1], limit))

@@ -21,6 +21,17 @@ LIMIT $3::bigint;
 -- Counts the stored links of one page.
 SELECT cardinality(l.to_page_ids) FROM page_link_lists l WHERE l.from_page_id = $1;
 
+-- name: external_links_from
+-- Returns the stored links of one page that are out of scope, in page order.
+SELECT k.url, COALESCE(k.anchor, '') AS anchor, COALESCE(k.rel, 'a') AS rel, (k.position - 1)::integer AS position
+FROM external_link_lists l
+CROSS JOIN LATERAL ROWS FROM (
+    unnest(string_to_array(l.urls, E'\n')), unnest(string_to_array(l.rels, ',')), unnest(string_to_array(l.anchors, E'\x1f')))
+    WITH ORDINALITY AS k (url, rel, anchor, position)
+WHERE l.from_page_id = $1
+ORDER BY k.position
+LIMIT $2::bigint;
+
 -- name: links_to
 -- Returns how many pages link to one, of how many domains they are, and some of them, those known longest first;
 -- $2: only those after this page. One row without a page if none is shown. All that the index finds are counted and
@@ -72,7 +83,7 @@ WITH best AS MATERIALIZED (
     SELECT p.id, k.links
     FROM pages p
     CROSS JOIN LATERAL (SELECT count(*) AS links FROM page_link_lists l WHERE l.to_page_ids @> ARRAY[p.id]) k
-    WHERE p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1) AND NOT p.is_image AND k.links > 0
+    WHERE p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1) AND NOT p.is_image AND NOT p.is_sitemap AND k.links > 0
     ORDER BY k.links DESC, p.id
     LIMIT $2::bigint
 )

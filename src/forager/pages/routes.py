@@ -1,6 +1,7 @@
 """Pages: look, one by one or many, and how often one is visited again."""
 
-from typing import Annotated, Literal
+import asyncio
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
@@ -9,22 +10,40 @@ from forager.api import paging
 from forager.api.access import Admin, User
 from forager.api.database import change, get_forager, look, url_error_as_not_found
 from forager.api.errors import responses
+from forager.api.filters import ParserFilter, SourceFilter, StatusCodeFilter, UrlPartFilter
 from forager.api.paging import Paged
 from forager.api.reply import listed, reply
-from forager.api.types import After, Body, Limit, Name, Number, PathId, Text, Url
-from forager.domains.service import Configured
+from forager.api.types import LARGEST_ID, After, Body, Limit, Moment, Name, Number, PathId, Text, Url
+from forager.db import scans
+from forager.domains.settings import Configured
+from forager.errors import NotFoundError
 from forager.pages import queries as page_queries
 from forager.pages import schemas as models
 from forager.pages import service as page_service
+from forager.pages.screenshots import find_screenshot
+from forager.storage.factory import get_location
 from forager.tasks import queries as task_queries
-from forager.tasks.schemas import NEWEST_TASKS, TaskRow
+from forager.tasks.schemas import NEWEST_TASKS, Outcome, TaskRow
 
 router = APIRouter(tags=["pages"])
-BY_HASH = paging.Order(("url_hash",), ("bytes",), hidden=("url_hash",))
-BY_READ = paging.Order(("fetched_at", "id"), ("time", "int"))
+JPEG: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The picture", "content": {"image/*": {}, "application/octet-stream": {}}}
+}
+SANDBOX = {
+    "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+    "Cache-Control": "private, max-age=60",
+}
+KINDS = {"fetched_at": "time", "changed_at": "time", "url_hash": "bytes"}
+ORDERS = {
+    sort: paging.Order(columns, tuple(KINDS.get(column, "int") for column in columns), hidden=("url_hash",))
+    for sort, columns in page_queries.SORTS.items()
+}
 Sort = Annotated[
-    Literal["found", "-fetched_at"],
-    Query(description="As they were found (in a domain: no order that says anything), or the last read first."),
+    Literal["found", "-found", "-fetched_at", "-changed_at", "depth", "priority"] | None,
+    Query(
+        description="As they were found (in a domain: no order that says anything), the last found, read or changed"
+        " first, or by depth or priority in one domain. By default as found, or by the time that is filtered by."
+    ),
 ]
 
 
@@ -43,27 +62,60 @@ async def list_pages(
     status: Annotated[models.PageStatus | None, Query()] = None,
     language: Annotated[Text | None, Query(max_length=35, examples=["en"])] = None,
     is_seed: Annotated[bool | None, Query()] = None,
-    sort: Sort = "found",
+    outcome: Annotated[Outcome | None, Query(description="Of the latest visit.")] = None,
+    status_code: StatusCodeFilter = None,
+    error_code: Annotated[Text | None, Query(max_length=60, description="Of the latest visit.")] = None,
+    run: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Of the latest visit.")] = None,
+    q: UrlPartFilter = None,
+    depth: Annotated[int | None, Query(ge=0, le=32_767)] = None,
+    priority: Annotated[int | None, Query(ge=1, le=10)] = None,
+    source: SourceFilter = None,
+    parser: ParserFilter = None,
+    discovered_since: Annotated[Moment | None, Query()] = None,
+    discovered_until: Annotated[Moment | None, Query(description="Before this moment.")] = None,
+    fetched_since: Annotated[Moment | None, Query()] = None,
+    fetched_until: Annotated[Moment | None, Query(description="Before this moment.")] = None,
+    changed_since: Annotated[Moment | None, Query()] = None,
+    changed_until: Annotated[Moment | None, Query(description="Before this moment.")] = None,
+    sort: Sort = None,
     limit: Limit = 100,
     after: After = None,
 ) -> Response:
-    """All pages, page by page."""
-    order = BY_READ if sort == "-fetched_at" else paging.BY_ID if domain is None else BY_HASH
-    key = paging.read(request, after, order)
+    """All pages, page by page. Filters that no index serves (such as `q` and those of the latest visit) may end a page
+    before `limit`; it is the last only if `next` is null."""
+    wanted = page_queries.PageFilter(
+        domain=domain,
+        status=status,
+        language=language,
+        is_seed=is_seed,
+        outcome=outcome,
+        status_code=status_code,
+        error_code=error_code,
+        run=run,
+        url_part=q,
+        depth=depth,
+        priority=priority,
+        source=source,
+        parser=parser,
+        discovered_since=discovered_since,
+        discovered_until=discovered_until,
+        fetched_since=fetched_since,
+        fetched_until=fetched_until,
+        changed_since=changed_since,
+        changed_until=changed_until,
+    )
+    by = sort or wanted.best_sort
+    by = "hash" if by == "found" and domain is not None else by
     async with look(request) as conn:
-        if sort == "-fetched_at":
-            rows = await page_queries.list_read_pages(
-                conn, key, domain=domain, status=status, language=language, is_seed=is_seed, limit=limit + 1
-            )
-        elif domain is None:
-            rows = await page_queries.list_pages(
-                conn, key, status=status, language=language, is_seed=is_seed, limit=limit + 1
-            )
-        else:
-            rows = await page_queries.list_domain_pages(
-                conn, key, domain, status=status, language=language, is_seed=is_seed, limit=limit + 1
-            )
-    return paging.page(request, rows, limit, order)
+        found = await page_queries.list_pages(
+            conn,
+            wanted,
+            paging.read(request, after, ORDERS[by]),
+            sort=by,
+            limit=limit + 1,
+            within_s=scans.LONGEST_S,
+        )
+    return paging.page(request, found.rows, limit, ORDERS[by], found.resume_at)
 
 
 @router.get("/api/pages/find", response_model=models.Page, responses=responses(404))
@@ -91,15 +143,29 @@ async def show_structured_data(request: Request, _who: User, page: PathId) -> Re
         return listed(await page_queries.list_structured_data(conn, page))
 
 
+@router.get("/api/pages/{page:int}/screenshot", response_class=Response, responses={**JPEG, **responses(404)})
+async def show_screenshot(request: Request, _who: User, page: PathId) -> Response:
+    """The screenshot of the last visit at which the browser took one, as JPEG; the crawl settings of a domain say
+    whether it does."""
+    async with look(request) as conn:
+        await page_queries.get_page(conn, page)
+        refs = await page_queries.list_snapshots(conn, page)
+    place = get_location(get_forager(request).settings)
+    picture = await asyncio.to_thread(find_screenshot, place, refs)
+    if picture is None:
+        raise NotFoundError(f"Page {page} has no screenshot.")
+    return Response(picture, 200, SANDBOX, "image/jpeg")
+
+
 @router.get("/api/pages/{page:int}/tasks", response_model=Paged[TaskRow], responses=responses(404))
 async def list_visits(request: Request, _who: User, page: PathId, limit: Limit = 100, after: After = None) -> Response:
     """All visits of one page, newest first."""
     async with look(request) as conn:
         await page_queries.get_page(conn, page)
-        rows = await task_queries.list_tasks(
-            conn, paging.read(request, after, NEWEST_TASKS), page=page, limit=limit + 1
+        found = await task_queries.list_tasks(
+            conn, task_queries.TaskFilter(page=page), paging.read(request, after, NEWEST_TASKS), limit=limit + 1
         )
-    return paging.page(request, rows, limit, NEWEST_TASKS)
+    return paging.page(request, found.rows, limit, NEWEST_TASKS)
 
 
 @router.patch("/api/admin/pages/{page:int}", response_model=Configured, responses=responses(404, 409))

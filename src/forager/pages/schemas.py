@@ -31,6 +31,7 @@ class PageRow(Row):
     fetched_at: datetime | None
     failed_at: datetime | None
     changed_at: datetime | None
+    updated_at: datetime = Field(description="When it was last visited, or found.")
 
 
 class Page(Row):
@@ -54,6 +55,7 @@ class Page(Row):
     simhash: str | None = Field(description="64 bits, hexadecimal.", examples=["9f3c0a51e2b47d18"])
     links_count: int | None
     canonical_url: str | None
+    duplicate_of: str | None = Field(description="The page with the same content that is revisited instead of it.")
     author: str | None
     published_at: datetime | None
     modified_at: datetime | None
@@ -63,6 +65,7 @@ class Page(Row):
     discovered_at: datetime
     fetched_at: datetime | None
     failed_at: datetime | None
+    updated_at: datetime = Field(description="When it was last visited, or found.")
     revisit_every_s: float | None
     comparisons: int
     changes: int
@@ -87,7 +90,7 @@ class Page(Row):
 class StructuredItem(Row):
     """One item of a page's structured data."""
 
-    syntax: Literal["json-ld", "microdata", "rdfa", "opengraph"]
+    syntax: Literal["json-ld", "microdata", "rdfa", "opengraph", "pdf"]
     types: list[str] = Field(examples=[["Recipe"]])
     properties: dict[str, Any]
 
@@ -170,11 +173,19 @@ class Link(Row):
     title: str | None
 
 
+class ExternalLink(Row):
+    url: str
+    anchor: str
+    rel: str
+    position: int
+
+
 class OutLinks(Row):
     counted: int | None
     stored: int
     is_stored: bool
     links: list[Link]
+    external: list[ExternalLink] = Field(description="Links out of scope, if the domain stores them.")
 
 
 class InLinks(Row):

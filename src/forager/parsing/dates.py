@@ -66,6 +66,11 @@ def parse_date(text: str) -> datetime | None:
     return moment.at if moment else None
 
 
+def parse_lastmod(text: str) -> datetime | None:
+    """Parses the `lastmod` of a sitemap, in which a year alone is allowed too."""
+    return parse_date(f"{text}-01-01" if len(text) == 4 and text.isascii() and text.isdigit() else text)
+
+
 @lru_cache(maxsize=1024)
 def parse_datetime(text: str) -> PageDate | None:
     """Parses ISO 8601 in its variants, RFC 822 as in feeds, `2024/3/5 10:00` and similar. Without a zone: UTC."""

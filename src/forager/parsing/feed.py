@@ -7,6 +7,7 @@ in the middle keeps its earlier entries.
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from html import unescape
@@ -16,7 +17,8 @@ from xml.parsers import expat
 from forager.parsing.clean import collapse
 from forager.parsing.dates import parse_date
 
-MOST_ENTRIES = 5000
+MOST_ENTRIES = 50_000
+"""As many as a sitemap may have: feeds serve as sitemaps."""
 DEEPEST = 64
 LONGEST_TEXT = 16 * 1024
 LONGEST_SUMMARY = 500
@@ -24,6 +26,14 @@ LONGEST_TITLE = 200
 TAG = re.compile(r"<[^<>]{0,2000}>")
 ENTRIES = frozenset({"item", "entry"})
 FEEDS = frozenset({"channel", "feed", "RDF", "rss"})
+STRAY = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)|[\x00-\x08\x0b\x0c\x0e-\x1f]")
+PERIODS = {
+    "hourly": 3600.0,
+    "daily": 86_400.0,
+    "weekly": 7 * 86_400.0,
+    "monthly": 30 * 86_400.0,
+    "yearly": 365 * 86_400.0,
+}
 TITLES, SUMMARIES = frozenset({"title"}), frozenset({"description", "summary", "content", "encoded", "subtitle"})
 DATES = frozenset({"pubDate", "date", "published", "updated", "modified", "issued", "lastBuildDate"})
 
@@ -51,7 +61,9 @@ class Feed:
     about: Entry = field(default_factory=Entry)
     entries: list[Entry] = field(default_factory=list)
     is_broken: bool = False
-    """Whether the feed ended prematurely."""
+    """Whether the feed is not well-formed."""
+    update_s: float | None = None
+    """How often it is updated, as it says (`ttl`, `sy:updatePeriod`)."""
 
     @property
     def newest(self) -> datetime | None:
@@ -59,11 +71,17 @@ class Feed:
 
 
 def read_xml_feed(page: bytes) -> Feed:
-    """Parses `page`, which is UTF-8, whatever it declares."""
+    """Parses `page`, which is UTF-8, whatever it declares. A feed that is not well-formed is parsed again, with stray
+    `&`, such as those of HTML's entities, escaped and control characters removed."""
     reader = _Reader()
     try:
         reader.parse(page)
     except (expat.ExpatError, ValueError):
+        first, reader = reader, _Reader()
+        with suppress(expat.ExpatError, ValueError):
+            reader.parse(STRAY.sub(lambda match: b"&amp;" if match[0] == b"&" else b"", page))
+        if len(first.feed.entries) > len(reader.feed.entries):
+            reader = first
         reader.feed.is_broken = True
     return reader.feed
 
@@ -137,6 +155,10 @@ class _Reader:
             entry.author = entry.author or plain(text, LONGEST_TITLE)
         elif tag == "language":
             entry.language = text
+        elif tag == "ttl" and text.isdecimal() and len(text) < 8 and entry is self.feed.about:
+            self.feed.update_s = 60.0 * int(text) or None
+        elif tag == "updatePeriod" and entry is self.feed.about:
+            self.feed.update_s = self.feed.update_s or PERIODS.get(text.lower())
 
     def _take_text(self, text: str) -> None:
         if self._length <= LONGEST_TEXT:

@@ -19,6 +19,9 @@ NAMED = {"a": "a", "area": "area", "iframe": "iframe", "frame": "iframe"}
 """Elements that contain links, and the `rel` of their links."""
 REFRESH = re.compile(r"""\s*[\d.]+\s*[;,\s]\s*(?:url\s*=)?\s*(?:"([^"]*)"?|'([^']*)'?|(.*))""", re.IGNORECASE | re.S)
 PAGE_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
+FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"})
+MOST_FEEDS = 10
+"""Feeds taken from one page; some announce one for each of their comments."""
 LINK_RELS = ("canonical", "alternate", "next", "prev")
 
 
@@ -72,10 +75,17 @@ def join_links(first: list[FoundLink], others: LinkColumns) -> LinkColumns:
 
 
 def find_head_links(links: Iterable[dict[str, str]], refreshes: Iterable[str]) -> Iterator[FoundLink]:
-    """Yields links of `<link>` and `<meta http-equiv=refresh>`. The anchor of an alternate is its hreflang."""
+    """Yields links of `<link>` and `<meta http-equiv=refresh>`. The anchor of an alternate is its hreflang, that of a
+    feed its title."""
+    feeds = 0
     for attributes in links:
         rels = (attributes.get("rel") or "").lower().split()
         kind = next((rel for rel in LINK_RELS if rel in rels), None)
+        if kind == "alternate" and feeds < MOST_FEEDS and _type_of(attributes) in FEED_TYPES:
+            if href := clean_href(attributes.get("href") or ""):
+                feeds += 1
+                yield FoundLink(href, clean_anchor(attributes.get("title") or ""), "feed_file")
+            continue
         if kind is None or (kind == "alternate" and not _is_page(attributes)):
             continue
         if href := clean_href(attributes.get("href") or ""):
@@ -91,5 +101,8 @@ def find_head_links(links: Iterable[dict[str, str]], refreshes: Iterable[str]) -
 def _is_page(attributes: dict[str, str]) -> bool:
     """Whether a `<link>` leads to a page. Feeds, oEmbed and JSON are alternates too, but not pages; so may be a style
     sheet."""
-    kind = (attributes.get("type") or "").partition(";")[0].strip().lower()
-    return kind in PAGE_TYPES and "stylesheet" not in (attributes.get("rel") or "").lower()
+    return _type_of(attributes) in PAGE_TYPES and "stylesheet" not in (attributes.get("rel") or "").lower()
+
+
+def _type_of(attributes: dict[str, str]) -> str:
+    return (attributes.get("type") or "").partition(";")[0].strip().lower()

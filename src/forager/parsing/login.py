@@ -96,6 +96,48 @@ def is_login_url(url: str) -> bool:
     return _names_login(segments) or any(_is_login_parameter(*parameter) for parameter in _parameters(parts))
 
 
+def is_logout_url(url: str) -> bool:
+    """Whether a URL ends a session, by its words: `/logout`, `/user/sign_out`, `wp-login.php?action=logout`."""
+    parts = _split(url)
+    if parts is None:
+        return False
+    for segment in _segments(parts.path):
+        name = segment.partition(";")[0]
+        if name in words_of.ABOUT and "special:userlogout" not in parts.path.lower():
+            return False
+        if _ends_session(name.removeprefix("special:")):
+            return True
+    return any(
+        _ends_session(_as_segment(key)) or (key.lower() in words_of.LOGOUT_KEYS and _ends_session(_as_segment(value)))
+        for key, value in _all_parameters(parts)
+    )
+
+
+def _ends_session(name: str) -> bool:
+    if name in words_of.LOGOUT:
+        return True
+    words = name.split("-")
+    return words[-1] in words_of.LOGOUT and len(words) <= 5 and words_of.ADVICE.isdisjoint(words)
+
+
+def _as_segment(text: str) -> str:
+    return text.lower().rpartition("/")[2].removeprefix("special:").replace("_", "-").replace(" ", "-")
+
+
+def is_same_page(url: str, login_url: str) -> bool:
+    """Returns whether a URL is the login page, whatever page it is to return to. Only a query that selects the page,
+    as on sites of one script, has to be the same."""
+    place, _, query = login_url.partition("?")
+    other, _, their = url.partition("?")
+    if _without_scheme(other) != _without_scheme(place):
+        return False
+    return not query or set(query.split("&")) <= set(their.split("&"))
+
+
+def _without_scheme(url: str) -> str:
+    return url.partition("://")[2].removeprefix("www.").rstrip("/")
+
+
 def has_password_form(tree: "Tree") -> bool:
     """Whether the page shows a form that asks for an existing password: two password fields in one form set a new
     one."""
@@ -189,6 +231,14 @@ def _is_login_parameter(key: str, value: str) -> bool:
 def _parameters(parts: SplitResult) -> list[tuple[str, str]]:
     try:
         return parse_qsl(parts.query, max_num_fields=100)
+    except ValueError:
+        return []
+
+
+def _all_parameters(parts: SplitResult) -> list[tuple[str, str]]:
+    """Returns all parameters, also those without a value: `/?logout`."""
+    try:
+        return parse_qsl(parts.query, keep_blank_values=True, max_num_fields=100)
     except ValueError:
         return []
 

@@ -105,3 +105,15 @@ NOT_LOGIN_TITLE = re.compile(
     re.IGNORECASE,
 )
 """Beginnings of one part of a title."""
+
+LOGOUT = _words("""
+    logout logoff signout signoff userlogout endsession end-session log-out log-off sign-out sign-off
+    abmelden ausloggen deconnexion se-deconnecter cerrar-sesion cerrarsesion terminar-sessao desconectar disconnetti
+    uitloggen afmelden wyloguj wyloguj-sie logga-ut loggaut log-ud logg-ut kirjaudu-ulos cikis-yap odhlasit odhlaseni
+    kijelentkezes deconectare dang-xuat выход выйти вихід 登出 退出登录 注销 ログアウト 로그아웃
+""")
+"""What a link that ends a session is named: a segment, or the end of one such as `j_spring_security_logout`."""
+LOGOUT_KEYS = LOGIN_KEYS | _words("page p cmd op task func function event title option q-action")
+"""Parameters whose value may name the action."""
+ADVICE = _words("how to why what when about after the a cannot cant wie warum comment como")
+"""Words of a segment that names an article, such as `how-to-logout`."""

@@ -17,8 +17,9 @@ class FoundLink(NamedTuple):
     """The link text. For an `alternate` its hreflang, for a `feed` entry its title, for a `sitemap` entry its
     lastmod."""
     rel: str
-    """`a`, `area`, `canonical`, `alternate`, `next`, `prev`, `iframe`, `redirect`, `refresh`, `feed`, `sitemap`;
-    ` nofollow` is appended where the page says so."""
+    """`a`, `area`, `canonical`, `alternate`, `next`, `prev`, `iframe`, `redirect`, `refresh`, `feed`, `sitemap`,
+    `feed_file` (a feed that a page announces), `sitemap_file` (a sitemap that an index lists); ` nofollow` is appended
+    where the page says so."""
 
 
 class FoundImage(NamedTuple):
@@ -39,6 +40,19 @@ class FoundImage(NamedTuple):
         return self._replace(
             alt=self.alt or twin.alt, width=self.width or twin.width, height=self.height or twin.height
         )
+
+
+class Listing(NamedTuple):
+    """What a document says about itself that consists of links: a sitemap, an index of sitemaps, or a feed."""
+
+    format: str
+    """`sitemap`, `index`, `text`, `rss`, `atom`, `json`."""
+    update_s: float | None = None
+    """How often it changes, as it says itself (`ttl`, `changefreq`)."""
+    problem: str | None = None
+    """Why it was not read to its end."""
+    urls: int = 0
+    """How many URLs it lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +102,12 @@ class Reading:
     published_on: date | None = None
     """The calendar day the page shows, which in its time zone may differ from that of `published_at`."""
     modified_on: date | None = None
+    challenge: str | None = None
+    """Why the page is not content: `challenge: VENDOR`, `captcha` or `consent_wall`."""
     structured_data: bytes = b""
     """A JSON array of all JSON-LD, microdata, RDFa and OpenGraph items; empty if there are none."""
+    listing: Listing | None = None
+    """Set for a sitemap or feed: all its links count, however many there are."""
 
 
 class Keywords(NamedTuple):

@@ -1,7 +1,7 @@
 """Parses one response into a `Reading`. Pure; whatever the bytes are, it ends soon with a clean result.
 
 bytes ── to_utf8 ── parse ──> head, links, images, byline, product, text
-                └── feed or sitemap? document
+                └── feed or sitemap? document          PDF? pdf
 """
 
 import hashlib
@@ -11,13 +11,15 @@ from dataclasses import replace
 from ada_url import join_url
 
 from forager.errors import BadUrlError
+from forager.fetch.documents import is_pdf
 from forager.fetch.models import Fetched
 from forager.parsing.byline import find_byline
 from forager.parsing.byte_search import has_url
+from forager.parsing.challenge import find_challenge
 from forager.parsing.charset import to_utf8
 from forager.parsing.clean import collapse, strip_hidden
 from forager.parsing.directives import combine
-from forager.parsing.document import GZIP, Document, kind_of, read_document, read_json, read_list, unpack
+from forager.parsing.document import GZIP, Document, is_listing, kind_of, read_document, read_json, read_list, unpack
 from forager.parsing.head import LONGEST_DESCRIPTION, Head, read_head
 from forager.parsing.headline import find_headline
 from forager.parsing.images import find_images
@@ -26,8 +28,10 @@ from forager.parsing.links import find_head_links, find_links, join_links
 from forager.parsing.login import has_password_form
 from forager.parsing.memory import disable_memory_trim
 from forager.parsing.metadata import find_metadata
-from forager.parsing.models import FoundLink, Reading
+from forager.parsing.models import FoundLink, Listing, Reading
+from forager.parsing.pdf import Pdf, read_pdf
 from forager.parsing.product import read_product
+from forager.parsing.shell import waits_for_scripts
 from forager.parsing.simhash import simhash
 from forager.parsing.sites import AUTO
 from forager.parsing.structured import read_structured
@@ -49,9 +53,12 @@ SELF_CLOSED = re.compile(
     rb"<(script|style|title|textarea|iframe|noscript|div|span|a|p|td|ul|ol|li|h[1-6])(\s[^<>]*?)?/>", re.IGNORECASE
 )
 WHOLE_ADDRESS = re.compile(r"https?://[!-~]{1,500}")
-MAGIC = (b"%PDF-", b"\x89PNG", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
+MAGIC = (b"\x89PNG", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
 CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b")
 SNIFF_BYTES = 1024
+LONGEST_HEAD = 4096
+"""Bytes in which a feed or sitemap shows what it is."""
+CUT = "it is larger than the size limit, or damaged; the rest is not read"
 
 
 def preload() -> None:
@@ -70,24 +77,27 @@ def read(
 ) -> Reading:
     """Parses a response. Raises DecodeError when the parser fails, and nothing else."""
     if fetched.body.startswith(GZIP) and (unpacked := unpack(fetched.body)) is not None:
-        fetched = replace(fetched, body=unpacked)
+        fetched = replace(fetched, body=unpacked[0], is_truncated=fetched.is_truncated or unpacked[1])
+    if is_pdf(fetched.body):
+        return _read_pdf(fetched, read_pdf(fetched.body), keyword_words, robots_agent)
     if is_binary(fetched):
         return _read_plain(fetched, "", ("binary",), 0, robots_agent)
     kind = fetched.content_type.partition(";")[0].strip().lower()
     page, flags = to_utf8(fetched.body, fetched.content_type)
     if fetched.is_truncated:
         flags = (*flags, "truncated")
-    if kind not in {HTML, XHTML} or page.startswith(MAYBE_XML):
+    if kind not in {HTML, XHTML} or page.startswith(MAYBE_XML) or is_listing(page[:LONGEST_HEAD]):
         root = kind_of(page)
         if root == "html":
             kind = XHTML
         elif document := read_document(page, root) if root else _json_document(page, kind):
             return _read_document(fetched, document, flags, keyword_words, robots_agent)
-        elif kind != HTML and not LOOKS_LIKE_HTML.match(page):
-            return _read_plain(fetched, page.decode() if kind in TEXTS else "", flags, keyword_words, robots_agent)
+        elif (kind != HTML or is_listing(page[:LONGEST_HEAD])) and not LOOKS_LIKE_HTML.match(page):
+            is_text = kind in TEXTS or is_listing(page[:LONGEST_HEAD])
+            return _read_plain(fetched, page.decode() if is_text else "", flags, keyword_words, robots_agent)
     if kind == XHTML:
         page = SELF_CLOSED.sub(rb"<\1\2></\1>", page)
-    return _read_tree(
+    reading = _read_tree(
         fetched,
         parse(page),
         flags,
@@ -96,6 +106,14 @@ def read(
         memory=memory,
         parser_name=parser_name,
     )
+    found = _suspicions(fetched, reading)
+    return replace(reading, flags=(*reading.flags, *found)) if found else reading
+
+
+def _suspicions(fetched: Fetched, reading: Reading) -> list[str]:
+    """Returns flags of pages that may not be what was asked for: one without content until scripts run, a login."""
+    found = ["login_form"] if reading.has_password_form else []
+    return [*found, "waits_for_scripts"] if waits_for_scripts(fetched, reading) else found
 
 
 def is_binary(fetched: Fetched) -> bool:
@@ -112,6 +130,7 @@ def is_binary(fetched: Fetched) -> bool:
 
 def _read_plain(fetched: Fetched, text: str, flags: tuple[str, ...], keyword_words: int, robots_agent: str) -> Reading:
     robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
+    links = read_list(text)
     return Reading(
         title=None,
         description=None,
@@ -120,17 +139,18 @@ def _read_plain(fetched: Fetched, text: str, flags: tuple[str, ...], keyword_wor
         headings="",
         text=first_words(text, keyword_words),
         content_hash=hashlib.sha256(fetched.body).digest()[:16],
-        links=read_list(text),
+        links=links,
         base_url=fetched.url,
         is_noindex=robots.is_noindex,
         is_nofollow=robots.is_nofollow,
         flags=flags,
         simhash=simhash(text, fetched.url),
+        listing=Listing("text", None, CUT if fetched.is_truncated else None, len(links)) if links else None,
     )
 
 
 def _json_document(page: bytes, kind: str) -> Document | None:
-    return read_json(page.decode()) if kind.endswith("json") else None
+    return read_json(page.decode()) if kind.endswith("json") or b"jsonfeed.org" in page[:LONGEST_HEAD] else None
 
 
 def _read_document(
@@ -145,7 +165,7 @@ def _read_document(
         language=detect_language(declared, document.text),
         headings="",
         text=first_words(document.text, keyword_words),
-        content_hash=hashlib.sha256(fetched.body).digest()[:16],
+        content_hash=_hash_links(document),
         links=document.links,
         base_url=fetched.url,
         is_noindex=robots.is_noindex,
@@ -154,7 +174,53 @@ def _read_document(
         author=document.author,
         modified_at=document.newest,
         images=document.images,
+        listing=_listing_of(document, fetched),
     )
+
+
+def _read_pdf(fetched: Fetched, document: Pdf, keyword_words: int, robots_agent: str) -> Reading:
+    robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
+    declared = get_declared(document.language, fetched.headers.get("content-language"))
+    text = strip_hidden(document.text)
+    # Programs write another date and id into a PDF whenever they make it: where all of its text is known, that decides.
+    is_whole = bool(text) and not document.is_partial
+    content_hash = fingerprint(document.title, text) if is_whole else hashlib.sha256(fetched.body).digest()[:16]
+    return Reading(
+        title=document.title,
+        description=document.subject,
+        canonical=None,
+        language=detect_language(declared, text),
+        headings=document.headings,
+        text=first_words(text, keyword_words),
+        content_hash=content_hash,
+        links=document.links,
+        base_url=fetched.url,
+        is_noindex=robots.is_noindex,
+        is_nofollow=robots.is_nofollow,
+        flags=(*document.flags, "truncated") if fetched.is_truncated else document.flags,
+        simhash=simhash(text, fetched.url),
+        author=document.author,
+        published_at=document.created_at,
+        modified_at=document.modified_at,
+        headline=document.title,
+        tags=document.keywords,
+        structured_data=document.to_json(),
+    )
+
+
+def _listing_of(document: Document, fetched: Fetched) -> Listing | None:
+    listing = document.listing
+    if listing is None:
+        return None
+    return listing._replace(urls=len(document.links), problem=CUT if fetched.is_truncated else listing.problem)
+
+
+def _hash_links(document: Document) -> bytes:
+    """Hashes what a feed or sitemap lists: many write the time of the request into each response."""
+    digest = hashlib.sha256(f"{document.title}\n{document.text}".encode())
+    for href, anchor, _ in document.links:
+        digest.update(f"{href}\n{anchor}\n".encode())
+    return digest.digest()[:16]
 
 
 def _read_tree(
@@ -188,6 +254,16 @@ def _read_tree(
     )
     has_form = has_password_form(tree)
     text, headings = take_content(tree)
+    challenge = find_challenge(
+        tree,
+        url=fetched.url,
+        title=head.title,
+        text=text,
+        links=len(links),
+        headers=fetched.headers,
+        body=fetched.body,
+        has_password_form=has_form,
+    )
     robots = combine(_robots_metas(head, robots_agent), fetched.headers.get("x-robots-tag", ""), robots_agent)
     return Reading(
         title=head.title,
@@ -218,6 +294,7 @@ def _read_tree(
         rating_count=metadata.rating_count,
         published_on=byline.published.on if byline.published else None,
         modified_on=byline.modified.on if byline.modified else None,
+        challenge=challenge,
         structured_data=structured.to_json(),
     )
 

@@ -17,7 +17,7 @@ from forager.cli.flags import AsJson, DomainName, Home, Limit
 from forager.cli.help import Command, Group
 from forager.cli.option_values import Given
 from forager.cli.start import begin, run_query
-from forager.cli.table import Cell, Note, number, say_more, text_column, wrap_column, wrap_text
+from forager.cli.table import Cell, Note, extra, number, say_more, text_column, wrap_column, wrap_text
 from forager.domains.commands.card import LABEL_WIDTH, MARGIN
 from forager.errors import UsageError
 
@@ -27,6 +27,8 @@ STOCK_COLOURS = {"in_stock": "green", "limited": "yellow", "out_of_stock": "red"
 BARS = "▁▂▃▄▅▆▇█"
 MOST_BARS = 40
 MOST_EMPTY = 5
+URL_ROOM = 40
+"""The width from which the URL of a product is worth a column."""
 """Shops without a product that are listed."""
 FIELDS = (
     *(
@@ -69,7 +71,7 @@ class Stock(StrEnum):
     IN_STORE_ONLY = "in_store_only"
 
 
-Which = Annotated[str, typer.Argument(metavar="URL|ID", help="Its page in any spelling, or its number.")]
+Which = Annotated[str, typer.Argument(metavar="URL|ID", help="URL of its page, or ID of the product.")]
 Since = Annotated[
     Given | None, typer.Option("--since", parser=given.span_or_none, metavar="TIME", help="Only of the last 24h, 7d …")
 ]
@@ -89,8 +91,12 @@ def products(
     domain: DomainName = None,
     availability: Annotated[Stock | None, typer.Option(help="Only in this state.")] = None,
     brand: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this brand.")] = None,
-    change: Annotated[Change | None, typer.Option(help="Only whose price last went that way.")] = None,
-    problems: Annotated[bool, typer.Option("--problems", help="Only those not read well.")] = False,
+    change: Annotated[
+        Change | None, typer.Option(help="Only products whose last price change was in this direction.")
+    ] = None,
+    problems: Annotated[
+        bool, typer.Option("--problems", help="Only products with doubtful or missing fields.")
+    ] = False,
     limit: Limit = 50,
     as_json: AsJson = False,
     home: Home = None,
@@ -130,11 +136,12 @@ def products(
             "availability",
             number("sure"),
             "seen",
+            extra(wrap_column("url"), URL_ROOM),
         ),
         list(_listed(rows, now)),
     )
     return say_more(
-        rows, limit, "products", "No product fits. Crawl a shop, or look at `forager products` without filters."
+        rows, limit, "products", "No product matches. Crawl a shop, or look at `forager products` without filters."
     )
 
 
@@ -151,13 +158,14 @@ def _listed(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str | Cell, ..
             stock("gone" if row["is_gone"] else row["availability"]),
             f"{row['confidence']:.0%}",
             words.format_relative(row["price_seen_at"] if old else row["last_seen_at"], now),
+            words.clean(row["url"]),
         )
         if old:
             yield Note(f"  └─ {old}", "yellow")
 
 
 def show(which: Which, as_json: AsJson = False, home: Home = None) -> None:
-    """Show one: each field, how sure we are, where it was found."""
+    """Show one product: each field, its confidence, where it was found."""
     from forager.products import queries as control
 
     row = run_query(begin(home=home), "products", lambda connection: control.find_product(connection, which))
@@ -167,7 +175,7 @@ def show(which: Which, as_json: AsJson = False, home: Home = None) -> None:
 
 
 def prices(which: Which, as_json: AsJson = False, home: Home = None) -> None:
-    """Show how its price went."""
+    """Show its price history."""
     from forager.products import queries as control
 
     product, rows = run_query(begin(home=home), "products", lambda connection: control.list_prices(connection, which))
@@ -200,7 +208,7 @@ def prices(which: Which, as_json: AsJson = False, home: Home = None) -> None:
 def changes(
     *,
     domain: DomainName = None,
-    of: Annotated[Of | None, typer.Option(help="Only changes of this.")] = None,
+    of: Annotated[Of | None, typer.Option(help="Only changes of price, or of availability.")] = None,
     since: Since = None,
     limit: Limit = 50,
     as_json: AsJson = False,
@@ -229,6 +237,7 @@ def changes(
             "",
             "change",
             "availability",
+            extra(wrap_column("url"), URL_ROOM),
         ),
         [
             (
@@ -241,6 +250,7 @@ def changes(
                 row["currency"] or "",
                 moved(row["old_price"], row["price"]),
                 _stock_change(row),
+                words.clean(row["url"]),
             )
             for row in rows
         ],
@@ -251,7 +261,7 @@ def changes(
 
 
 def parsers(*, domain: DomainName = None, limit: Limit = 50, as_json: AsJson = False, home: Home = None) -> None:
-    """List how well parsers do, the largest drop first."""
+    """List the success rates of parsers, the largest drop first."""
     from forager.products import queries as control
 
     async def both(connection: Any) -> tuple[list[Row], list[Row]]:

@@ -82,7 +82,7 @@ LIMIT $2::bigint;
 -- Lists domains whose pages were parsed without finding any product, each with one parsed page as an example.
 SELECT d.name AS domain, d.pages_crawled AS pages, g.url
 FROM domains d
-CROSS JOIN LATERAL (SELECT p.url FROM pages p WHERE p.domain_id = d.id AND p.status = 'fetched' AND NOT p.is_image ORDER BY p.id DESC LIMIT 1) g
+CROSS JOIN LATERAL (SELECT p.url FROM pages p WHERE p.domain_id = d.id AND p.status = 'fetched' AND NOT p.is_image AND NOT p.is_sitemap ORDER BY p.id DESC LIMIT 1) g
 WHERE d.pages_crawled > 0 AND ($1::text IS NULL OR d.name = $1) AND NOT EXISTS (SELECT FROM product_days n WHERE n.domain_id = d.id AND n.found > 0)
 ORDER BY d.pages_crawled DESC, d.name
 LIMIT $2::bigint;

@@ -1,6 +1,7 @@
 """Operator actions on proxies, one short function per statement of `admin.sql`. Opens no transactions."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -27,6 +28,7 @@ class ProxyInfo:
     monthly_cost: Decimal | None = None
     max_requests_per_hour: int | None = None
     is_forwarding: bool | None = None
+    is_default: bool | None = None
 
 
 async def add_proxy(
@@ -47,6 +49,7 @@ async def add_proxy(
         facts.provider,
         facts.monthly_cost,
         facts.max_requests_per_hour,
+        facts.is_default,
     )
     return row["id"], row["is_new"]
 
@@ -69,17 +72,39 @@ async def only_ones_of(conn: Connection, ids: Sequence[int]) -> list[str]:
     return [row["name"] for row in await conn.fetch(SQL["only_ones_of"], ids)]
 
 
+async def change_proxies(
+    conn: Connection, ids: Sequence[int], changes: Mapping[str, Any], sealed_password: str | None = None
+) -> list[int]:
+    """Changes the named details; None clears one."""
+    named = {name: str(value) if isinstance(value, Decimal) else value for name, value in changes.items()}
+    rows = await conn.fetch(SQL["change_proxies"], ids, json.dumps(named), sealed_password)
+    return sorted(row["id"] for row in rows)
+
+
+async def match_domains(
+    conn: Connection, patterns: Sequence[str] | None = None, *, profile: str | None = None
+) -> dict[str, int]:
+    return {row["name"]: row["id"] for row in await conn.fetch(SQL["match_domains"], patterns, profile)}
+
+
 async def remove_proxies(conn: Connection, ids: Sequence[int]) -> list[int]:
+    await conn.execute(SQL["note_emptied"], None, ids)
     return sorted(row["id"] for row in await conn.fetch(SQL["remove_proxies"], ids))
 
 
-async def assign(conn: Connection, domain_id: int, ids: Sequence[int], *, priority: int | None) -> list[int]:
-    """Adds proxies to a domain's pool; returns those that are new in it."""
-    rows = await conn.fetch(SQL["assign"], domain_id, ids, priority)
-    return sorted(row["proxy_id"] for row in rows if row["is_new"])
+async def assign(
+    conn: Connection, domain_ids: Sequence[int], ids: Sequence[int], *, priority: int | None
+) -> dict[int, list[int]]:
+    """Adds proxies to the pools of domains; returns those that are new, by domain."""
+    await conn.execute(SQL["delete_emptied"], domain_ids)
+    new: dict[int, list[int]] = {}
+    for row in await conn.fetch(SQL["assign"], domain_ids, ids, priority):
+        new.setdefault(row["domain_id"], []).append(row["proxy_id"])
+    return {domain: sorted(proxies) for domain, proxies in new.items()}
 
 
 async def unassign(conn: Connection, domain_id: int, ids: Sequence[int] | None) -> list[int]:
+    await conn.execute(SQL["note_emptied"], domain_id, ids)
     return sorted(row["proxy_id"] for row in await conn.fetch(SQL["unassign"], domain_id, ids))
 
 

@@ -47,3 +47,5 @@ class ProxyUse(NamedTuple):
     passage: ProxyResult
     response_time_ms: int | None = None
     error: str | None = None
+    is_default: bool = False
+    """Through the default pool: the pair of proxy and domain may be new."""

@@ -1,16 +1,56 @@
 -- Proxies in use: pools of leased domains, health, probes. Owner of proxies, domain_proxies.
 
 -- name: find_pools
--- The pools of these domains, each member with its own health and its proxy's.
-SELECT dp.domain_id, d.proxy_country, d.paces_per_proxy, dp.priority, dp.is_active AS is_member_active,
+-- The proxies that these domains use, each with its health for the domain and its own. With $2 also those of the
+-- default pool that were used for them.
+SELECT dp.domain_id, dp.is_assigned, dp.priority, dp.is_active AS is_member_active,
        dp.consecutive_failures AS member_failures, dp.avg_response_time_ms AS average_ms,
-       EXTRACT(EPOCH FROM now() - dp.last_used_at)::float8 AS unused_s,
+       EXTRACT(EPOCH FROM now() - dp.last_used_at)::float8 AS unused_s, dp.hour_requests AS member_hour_requests,
+       COALESCE(GREATEST(0, EXTRACT(EPOCH FROM dp.hour_began_at + interval '1 hour' - now())), 0)::float8 AS member_hour_left_s,
        p.id, p.protocol, p.host, p.port, p.username, p.sealed_password, p.is_forwarding, p.country_code, p.is_active,
        p.consecutive_failures, p.max_requests_per_hour, p.hour_requests,
        GREATEST(0, EXTRACT(EPOCH FROM p.hour_began_at + interval '1 hour' - now()))::float8 AS hour_left_s
-FROM domain_proxies dp JOIN proxies p ON p.id = dp.proxy_id JOIN domains d ON d.id = dp.domain_id
-WHERE dp.domain_id = ANY ($1::bigint[])
+FROM domain_proxies dp JOIN proxies p ON p.id = dp.proxy_id
+WHERE dp.domain_id = ANY ($1::bigint[]) AND (dp.is_assigned OR $2::boolean AND p.is_default)
 ORDER BY dp.domain_id, p.id;
+
+-- name: find_defaults
+-- The default pool.
+SELECT p.id, p.protocol, p.host, p.port, p.username, p.sealed_password, p.is_forwarding, p.country_code, p.is_active,
+       p.consecutive_failures, p.max_requests_per_hour, p.hour_requests,
+       GREATEST(0, EXTRACT(EPOCH FROM p.hour_began_at + interval '1 hour' - now()))::float8 AS hour_left_s
+FROM proxies p WHERE p.is_default
+ORDER BY p.id;
+
+-- name: find_route
+-- A domain by name, known or not, with the crawl settings that were chosen for it or that its profile gives it.
+SELECT d.id AS domain_id, COALESCE(s.effective, f.settings)::text AS chosen
+FROM (SELECT $1::text AS name) n
+LEFT JOIN domains d ON d.name = n.name
+LEFT JOIN domain_settings s ON s.domain_id = d.id
+LEFT JOIN profiles f ON d.id IS NULL AND f.id = profile_for(n.name);
+
+-- name: add_pairs
+-- Proxies of the default pool that were used for a domain for the first time: from now on this pair has its own
+-- health and counters. Proxies and domains that were removed meanwhile are left out.
+WITH held AS MATERIALIZED (
+    SELECT id FROM proxies WHERE id = ANY ($2::bigint[]) ORDER BY id FOR KEY SHARE
+)
+INSERT INTO domain_proxies (domain_id, proxy_id, is_assigned)
+SELECT n.domain_id, n.proxy_id, false
+FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, proxy_id)
+JOIN held ON held.id = n.proxy_id
+JOIN domains d ON d.id = n.domain_id
+ORDER BY n.domain_id, n.proxy_id
+ON CONFLICT (domain_id, proxy_id) DO NOTHING;
+
+-- name: delete_old_pairs
+-- Deletes pairs of the default pool that were not used for a week: their counters say nothing any more.
+WITH old AS MATERIALIZED (
+    SELECT domain_id, proxy_id FROM domain_proxies
+    WHERE NOT is_assigned AND last_used_at < now() - interval '7 days' ORDER BY last_used_at LIMIT $1 FOR UPDATE SKIP LOCKED
+)
+DELETE FROM domain_proxies dp USING old WHERE dp.domain_id = old.domain_id AND dp.proxy_id = old.proxy_id;
 
 -- name: count_uses
 -- Updates the health of proxies from request results and returns their state. Last in its transaction and in id order:
@@ -50,7 +90,8 @@ RETURNING p.id, p.is_active, p.consecutive_failures, p.hour_requests,
 -- The same for pairs of proxy and domain; the domains are under the writer's own leases.
 WITH noted AS (
     SELECT n.*, p.is_active AS was_active, p.probe_at AS was_probe_at,
-           CASE WHEN n.successes > 0 THEN n.last_failures ELSE p.consecutive_failures + n.failures END AS in_a_row
+           CASE WHEN n.successes > 0 THEN n.last_failures ELSE p.consecutive_failures + n.failures END AS in_a_row,
+           COALESCE(p.hour_began_at > now() - interval '1 hour', false) AS is_same_hour
     FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::int[], $5::int[], $6::int[], $7::float8[], $8::float8[], $9::float8[],
                 $10::timestamptz[], $11::timestamptz[], $12::timestamptz[], $13::text[])
          AS n (domain_id, proxy_id, uses, successes, failures, last_failures, average_ms, kept_share, added_ms, last_used_at,
@@ -63,6 +104,8 @@ SET consecutive_failures = n.in_a_row, failures = p.failures + n.failures, succe
                                 ELSE p.avg_response_time_ms * n.kept_share + n.added_ms END,
     last_used_at = GREATEST(p.last_used_at, n.last_used_at), last_success_at = GREATEST(p.last_success_at, n.last_success_at),
     last_failure_at = GREATEST(p.last_failure_at, n.last_failure_at), last_error = COALESCE(n.last_error, p.last_error),
+    hour_began_at = CASE WHEN n.is_same_hour THEN p.hour_began_at ELSE now() END,
+    hour_requests = CASE WHEN n.is_same_hour THEN p.hour_requests ELSE 0 END + n.uses,
     is_active = n.in_a_row < $14::int AND (n.was_active OR (n.successes > 0 AND n.was_probe_at IS NOT NULL)),
     probe_at = CASE WHEN n.in_a_row >= $14 AND n.was_active THEN now() + make_interval(secs => $15)
                     WHEN n.in_a_row < $14 AND n.successes > 0 THEN NULL

@@ -1,14 +1,25 @@
 """All proxies a worker knows, with one shared state each: what one domain learns about a proxy applies to its other
 domains."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from forager.config.cipher import PasswordCipher
 from forager.errors import ConfigurationError
 from forager.proxies.models import Proxy
-from forager.proxies.pool import ProxyPool
+from forager.proxies.pool import PoolRules, ProxyPool
 from forager.proxies.rotation import HOUR_S, Member, ProxyState
-from forager.proxies.store import EncryptedProxy, PoolRow, ProxyStateRow
+from forager.proxies.store import DefaultRow, EncryptedProxy, PoolRow, ProxyStateRow
+
+
+class _Found(NamedTuple):
+    """The proxies of one domain: those of its own pool, and those of the default pool that were used for it."""
+
+    assigned: list[Member]
+    used: list[Member]
+
+
+_NOTHING = _Found([], [])
 
 
 class ProxyRegistry:
@@ -17,22 +28,41 @@ class ProxyRegistry:
         self._standings: dict[int, ProxyState] = {}
         self._sealed: dict[int, EncryptedProxy] = {}
 
-    def open_pools(self, rows: Iterable[PoolRow], now: float) -> dict[int, ProxyPool]:
-        """Returns the pool of each domain; each proxy keeps the domain's own pace, unless the worker sets another."""
-        return {
-            domain: ProxyPool(domain, members, country=first.domain_country, paces_per_proxy=first.paces_per_proxy)
-            for domain, (first, members) in self._members(rows, now).items()
-        }
+    def open_pools(
+        self,
+        rules: Mapping[int, PoolRules],
+        rows: Iterable[PoolRow],
+        now: float,
+        defaults: Sequence[DefaultRow] = (),
+    ) -> dict[int, ProxyPool]:
+        """Returns the pool of each domain that has one: its own, else the default pool. A domain that is never
+        requested directly has a pool even if that is empty; one that is always requested directly has none."""
+        found, reserve = self._members(rows, now), self._reserve(defaults, now)
+        pools = {}
+        for domain, rule in rules.items():
+            if rule.mode == "never":
+                continue
+            own = found.get(domain, _NOTHING)
+            if own.assigned:
+                pools[domain] = ProxyPool(domain, own.assigned, rule)
+            elif reserve or rule.mode == "always":
+                pools[domain] = ProxyPool(domain, own.used, rule, reserve)
+        return pools
 
-    def renew(self, pools: dict[int, ProxyPool], rows: Iterable[PoolRow], now: float) -> None:
-        """Updates the pools from the database. A pool that has no rows any more becomes empty."""
-        found = self._members(rows, now)
+    def renew(
+        self,
+        pools: Mapping[int, ProxyPool],
+        rows: Iterable[PoolRow],
+        now: float,
+        defaults: Sequence[DefaultRow] = (),
+    ) -> None:
+        """Updates the pools from the database. A pool that has no rows any more is replaced by the default pool."""
+        found, reserve = self._members(rows, now), self._reserve(defaults, now)
         for domain, pool in pools.items():
-            if domain in found:
-                first, members = found[domain]
-                pool.renew(members, country=first.domain_country)
+            if own := found.get(domain, _NOTHING).assigned:
+                pool.renew(own)
             else:
-                pool.renew([], country=None)
+                pool.renew([], reserve)
 
     def update(self, rows: Iterable[ProxyStateRow], now: float) -> None:
         """Updates the states after a batch, which includes what other workers did."""
@@ -44,11 +74,14 @@ class ProxyRegistry:
                 standing.hour_requests = row.hour_requests + standing.unwritten
                 standing.hour_ends_at = now + row.hour_left_s
 
-    def _members(self, rows: Iterable[PoolRow], now: float) -> dict[int, tuple[PoolRow, list[Member]]]:
-        found: dict[int, tuple[PoolRow, list[Member]]] = {}
+    def _reserve(self, rows: Sequence[DefaultRow], now: float) -> list[ProxyState]:
+        return [self._get_state(row, now) for row in rows]
+
+    def _members(self, rows: Iterable[PoolRow], now: float) -> dict[int, _Found]:
+        found: dict[int, _Found] = {}
         for row in rows:
-            _, members = found.setdefault(row.domain_id, (row, []))
-            members.append(
+            own = found.setdefault(row.domain_id, _Found([], []))
+            (own.assigned if row.is_assigned else own.used).append(
                 Member(
                     self._get_state(row, now),
                     priority=row.priority,
@@ -57,11 +90,13 @@ class ProxyRegistry:
                     average_ms=row.average_ms,
                     last_turn=float("-inf") if row.unused_s is None else -row.unused_s,
                     used_at=None if row.unused_s is None else now - row.unused_s,
+                    hour_requests=row.member_hour_requests,
+                    hour_ends_at=now + min(row.member_hour_left_s, HOUR_S),
                 )
             )
         return found
 
-    def _get_state(self, row: PoolRow, now: float) -> ProxyState:
+    def _get_state(self, row: PoolRow | DefaultRow, now: float) -> ProxyState:
         standing = self._standings.get(row.proxy.id)
         if standing is None or self._sealed[row.proxy.id] != row.proxy:
             standing = self._standings[row.proxy.id] = self._open(row.proxy)

@@ -1,8 +1,9 @@
 """Selects the next proxy of a domain's pool, and decides when one is switched off and when it is probed. Pure.
 
-The proxy that was unused for longest comes next, so none is used again before the others of its pool. Consecutive
-failures switch off: 10 of a proxy, in all domains; 5 of a proxy with one domain. Both are probed after a while, and one
-success switches them on.
+The proxy that was unused for longest comes next, so none is used again before the others of its pool. With a rotation
+period it is the other way round: the proxy that was used last and has rested comes next, and a new one only when none
+has rested, so that as few as possible are used. Consecutive failures switch off: 10 of a proxy, in all domains; 5 of a
+proxy with one domain. Both are probed after a while, and one success switches them on.
 
     on ──(failures in a row)──> off ──(wait)──> tried ──(success)──> on
                                  └──────────────(failure, longer wait)──┘
@@ -63,22 +64,40 @@ class Member:
     last_turn: float = float("-inf")
     """A greater value is later; a proxy that was never used comes first."""
     used_at: float | None = None
+    hour_requests: int = 0
+    """Requests to this domain in the hour that ends at `hour_ends_at`."""
+    hour_ends_at: float = 0.0
 
 
 def select_proxy(
-    members: Iterable[Member], now: float, *, country: str | None = None, spacing_s: float = 0.0
+    members: Iterable[Member],
+    now: float,
+    *,
+    country: str | None = None,
+    spacing_s: float = 0.0,
+    most_per_hour: int | None = None,
+    uses_few: bool = False,
 ) -> Member | None:
-    """Returns the next proxy of those that may be used now. `spacing_s` is the delay between two uses of the same
-    one."""
-    ready = [member for member in members if works(member, country) and ready_at(member, now, spacing_s) <= now]
-    return min(ready, key=_sort_key, default=None)
+    """Returns the next proxy of those that may be used now. `spacing_s` is the delay between two uses of the same one,
+    `uses_few` prefers those that were used before."""
+    ready = [
+        member
+        for member in members
+        if works(member, country) and ready_at(member, now, spacing_s, most_per_hour) <= now
+    ]
+    return min(ready, key=_few_key if uses_few else _sort_key, default=None)
 
 
 def wait_s(
-    members: Iterable[Member], now: float, *, country: str | None = None, spacing_s: float = 0.0
+    members: Iterable[Member],
+    now: float,
+    *,
+    country: str | None = None,
+    spacing_s: float = 0.0,
+    most_per_hour: int | None = None,
 ) -> float | None:
     """Returns the seconds until one may be used; None when waiting does not help."""
-    moments = [ready_at(member, now, spacing_s) for member in members if works(member, country)]
+    moments = [ready_at(member, now, spacing_s, most_per_hour) for member in members if works(member, country)]
     return max(0.0, min(moments) - now) if moments else None
 
 
@@ -94,17 +113,25 @@ def works(member: Member, country: str | None = None) -> bool:
     )
 
 
-def ready_at(member: Member, now: float, spacing_s: float = 0.0) -> float:
-    """Returns when it may be used: after its delay, and at the end of the hour if its hourly limit is exhausted."""
+def ready_at(member: Member, now: float, spacing_s: float = 0.0, most_per_hour: int | None = None) -> float:
+    """Returns when it may be used: after its delay, and at the end of the hour if an hourly limit is exhausted, its own
+    or that of its requests to this domain."""
     standing = member.standing
-    rested_at = now if member.used_at is None or not spacing_s else member.used_at + spacing_s
-    is_spent = standing.hourly_cap is not None and standing.hour_requests >= standing.hourly_cap
-    return max(rested_at, standing.hour_ends_at) if is_spent else rested_at
+    at = now if member.used_at is None or not spacing_s else member.used_at + spacing_s
+    if standing.hourly_cap is not None and standing.hour_requests >= standing.hourly_cap:
+        at = max(at, standing.hour_ends_at)
+    if most_per_hour is not None and member.hour_requests >= most_per_hour:
+        at = max(at, member.hour_ends_at)
+    return at
 
 
 def _sort_key(member: Member) -> tuple[float, int, float, int]:
     average_ms = float("inf") if member.average_ms is None else member.average_ms
     return member.last_turn, member.priority, average_ms, member.standing.proxy.id
+
+
+def _few_key(member: Member) -> tuple[bool, float, tuple[float, int, float, int]]:
+    return member.used_at is None, -member.last_turn, _sort_key(member)
 
 
 def take(member: Member, turn: float, now: float) -> None:
@@ -115,6 +142,9 @@ def take(member: Member, turn: float, now: float) -> None:
         standing.hour_ends_at, standing.hour_requests, standing.unwritten = now + HOUR_S, 0, 0
     standing.hour_requests += 1
     standing.unwritten += 1
+    if now >= member.hour_ends_at:
+        member.hour_ends_at, member.hour_requests = now + HOUR_S, 0
+    member.hour_requests += 1
 
 
 def note(member: Member, passage: ProxyResult, response_time_ms: int | None = None) -> None:
@@ -159,18 +189,30 @@ def probe_wait_s(failed_probes: int) -> float:
     return min(FIRST_PROBE_S * 2.0 ** min(failed_probes, 16), LONGEST_PROBE_S)
 
 
+def requests_allowed(
+    limits: Iterable[float | None], *, rotation_s: float | None, spacing_s: float | None = None
+) -> float | None:
+    """Returns how many requests one proxy may make to a domain in an hour: the lowest of its hourly limits and of what
+    its rest between two requests allows; None: any number."""
+    found = [limit for limit in limits if limit]
+    found += [HOUR_S / rest_s for rest_s in (rotation_s, spacing_s) if rest_s]
+    return min(found, default=None)
+
+
 def proxies_needed(pages_per_hour: float, requests_per_proxy_hour: float) -> int:
     """Returns the required pool size: 100 pages an hour at 20 requests per proxy need 5, and one in reserve."""
     return max(FEWEST, ceil(round(pages_per_hour / requests_per_proxy_hour * SPARE, 6)))
 
 
-def say_dead(members: Sequence[Member], country: str | None = None) -> str:
+def say_dead(members: Sequence[Member], country: str | None = None, *, is_default: bool = False) -> str:
     """Returns why no proxy of a pool can be used, as text for the operator who has to fix it."""
     fits = [member for member in members if country in {None, member.standing.country}]
     if not fits:
-        return f"none of its {len(members)} proxies is in {country}" if members else "its pool of proxies is empty"
+        many = f"its {len(members)} proxies" if not is_default else f"the {len(members)} proxies of the default pool"
+        return f"none of {many} is in {country}" if members else "its pool of proxies is empty"
     for member in fits:
         if member.standing.unusable:
             return member.standing.unusable
-    many = "its only proxy is" if len(fits) == 1 else f"all {len(fits)} proxies of its pool are"
+    only = "the only proxy of the default pool is" if is_default else "its only proxy is"
+    many = only if len(fits) == 1 else f"all {len(fits)} proxies of {'the default' if is_default else 'its'} pool are"
     return f"{many} switched off or failing"

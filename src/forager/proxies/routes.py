@@ -31,8 +31,10 @@ from forager.db.types import Connection
 from forager.errors import ConflictError, NotFoundError, UsageError
 from forager.proxies import schemas as models
 from forager.proxies import service as control
-from forager.proxies.address import ProxyAddress, parse_address
+from forager.proxies import store
+from forager.proxies.address import parse_address
 from forager.proxies.admin import ProxyInfo
+from forager.proxies.probe import probe
 from forager.proxies.rotation import proxies_needed
 
 router = APIRouter(tags=["proxies"])
@@ -56,15 +58,19 @@ class NewProxies(Body):
     monthly_cost: Cost | None = None
     max_requests_per_hour: PerHour | None = None
     is_forwarding: Flag | None = None
+    is_default: Flag | None = Field(default=None, description="In the default pool.")
 
 
 class ProxyChanges(Changes):
-    country: Country = NOT_GIVEN
-    city: Label = NOT_GIVEN
-    provider: Label = NOT_GIVEN
-    monthly_cost: Cost = NOT_GIVEN
-    max_requests_per_hour: PerHour = NOT_GIVEN
+    """Null clears a detail; an hourly limit gets its default again."""
+
+    country: Country | None = NOT_GIVEN
+    city: Label | None = NOT_GIVEN
+    provider: Label | None = NOT_GIVEN
+    monthly_cost: Cost | None = NOT_GIVEN
+    max_requests_per_hour: PerHour | None = NOT_GIVEN
     is_forwarding: Flag = NOT_GIVEN
+    is_default: Flag = Field(default=NOT_GIVEN, description="It serves all domains without a pool.")
     password: Annotated[Text, Field(min_length=1, max_length=255)] = NOT_GIVEN
 
 
@@ -127,7 +133,11 @@ async def add_proxies(request: Request, who: Admin, body: NewProxies) -> Respons
         except UsageError as error:
             raise UsageError(f"{error} (address {place})") from None
     cost = None if body.monthly_cost is None else Decimal(str(body.monthly_cost))
-    facts = ProxyInfo(body.country, body.city, body.provider, cost, body.max_requests_per_hour, body.is_forwarding)
+    facts = ProxyInfo(
+        *(body.country, body.city, body.provider, cost, body.max_requests_per_hour),
+        is_forwarding=body.is_forwarding,
+        is_default=body.is_default,
+    )
     has_password = any(address.password for address in addresses)
     vault = await asyncio.to_thread(get_cipher, get_forager(request).settings, creates=has_password)
     async with change(request, who) as deed:
@@ -143,22 +153,14 @@ async def configure_proxy(request: Request, who: Admin, proxy: PathId, body: Pro
     changes = body.model_dump(exclude_unset=True)
     if not changes:
         raise UsageError("Nothing to set.")
-    password, cost = changes.get("password"), changes.get("monthly_cost")
-    facts = ProxyInfo(
-        country=changes.get("country"),
-        city=changes.get("city"),
-        provider=changes.get("provider"),
-        monthly_cost=None if cost is None else Decimal(str(cost)),
-        max_requests_per_hour=changes.get("max_requests_per_hour"),
-        is_forwarding=changes.get("is_forwarding"),
-    )
+    password = changes.get("password")
+    facts = {name: value for name, value in changes.items() if name != "password"}
     vault = await asyncio.to_thread(get_cipher, get_forager(request).settings, creates=bool(password))
     async with change(request, who) as deed:
         known = await _find(deed.conn, proxy)
         if password and known["username"] is None:
             raise ConflictError("A proxy without a user name has no password.", "proxy_without_user")
-        address = ProxyAddress(known["protocol"], known["host"], known["port"], known["username"], password)
-        await control.add(deed.conn, vault, [address], facts)
+        await control.change_facts(deed.conn, vault, [proxy], facts, password=password)
         await deed.note("proxy.configure", "proxy", proxy, changes=changes)
         row = await _find(deed.conn, proxy)
     return reply(row)
@@ -192,6 +194,21 @@ async def enable_proxy(request: Request, who: Admin, proxy: PathId) -> Response:
 async def disable_proxy(request: Request, who: Admin, proxy: PathId) -> Response:
     """Switch it off until somebody enables it."""
     return await _switch(request, who, proxy, False)
+
+
+@router.post("/api/proxies/{proxy:int}/probe", response_model=models.Probed, responses=responses(404))
+async def probe_proxy(request: Request, who: Admin, proxy: PathId) -> Response:
+    """Try it now: one that its failures switched off comes back if it works."""
+    async with look(request) as conn:
+        await control.reject_unknown(conn, [proxy])
+        rows = await store.find_for_probe(conn, [proxy])
+    probed = await probe(get_forager(request).settings, rows)
+    async with change(request, who) as deed:
+        await store.end_probes(deed.conn, probed)
+        error = next((each.error for each in probed), None)
+        await deed.note("proxy.probe", "proxy", proxy, works=error is None)
+        row = await _find(deed.conn, proxy)
+    return reply({"id": proxy, "works": error is None, "error": error, "is_active": row["is_active"]})
 
 
 async def _switch(request: Request, who: Admin, proxy: int, is_active: bool) -> Response:
@@ -234,7 +251,7 @@ async def assign_proxies(request: Request, who: Admin, domain: PathName, body: M
     "/api/admin/domains/{domain}/proxies/{proxy:int}", response_model=control.Assigned, responses=responses(404)
 )
 async def unassign_proxy(request: Request, who: Admin, domain: PathName, proxy: PathId) -> Response:
-    """Take a proxy from a domain; without any it is asked directly."""
+    """Take a proxy from a domain; without any it uses the default pool, else it is asked directly."""
     async with change(request, who) as deed:
         done = await control.unassign(deed.conn, domain, [proxy], by=deed.by)
         await deed.note("domain.unassign_proxy", "domain", done.domain, proxy=proxy)

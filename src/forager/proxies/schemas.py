@@ -21,6 +21,7 @@ class ProxyRow(Row):
     provider: str | None
     monthly_cost: float | None
     max_requests_per_hour: int | None
+    is_default: bool
     hour_requests: int
     is_active: bool
     probe_at: datetime | None
@@ -49,6 +50,7 @@ class MemberRow(Row):
     has_password: bool
     country_code: str | None
     provider: str | None
+    is_assigned: bool = Field(description="False: of the default pool.")
     priority: int
     is_active: bool
     is_proxy_active: bool
@@ -56,6 +58,9 @@ class MemberRow(Row):
     consecutive_failures: int
     failures: int
     successes: int
+    hour_requests: int = Field(description="Of the proxy to this domain, in this hour.")
+    max_per_hour: int | None = Field(description="The crawl setting proxy_max_per_hour.")
+    rests_until: datetime | None = Field(description="By the crawl setting proxy_rotation.")
     success_rate_percent: float | None
     avg_response_time_ms: float | None
     last_used_at: datetime | None
@@ -64,6 +69,15 @@ class MemberRow(Row):
     last_error: str | None
     created_at: datetime
     updated_at: datetime
+
+
+class Probed(Row):
+    """The result of a probe."""
+
+    id: int
+    works: bool
+    error: str | None
+    is_active: bool
 
 
 class AddedProxies(Row):

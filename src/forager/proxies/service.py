@@ -4,8 +4,9 @@ Each runs in the caller's transaction. No password is returned: it is stored enc
 there is one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import with_config
 
@@ -14,12 +15,13 @@ from forager.db.rows import RECORD
 from forager.db.types import Connection
 from forager.domains import admin as domains
 from forager.domains import store as domain_store
-from forager.domains.lookup import known_name
+from forager.domains.lookup import canonical_name, known_name
+from forager.domains.service import add_unknown
 from forager.errors import NotFoundError, UsageError
 from forager.proxies import admin as operate
 from forager.proxies.address import ProxyAddress
 from forager.proxies.admin import ProxyInfo, Row
-from forager.proxies.rotation import proxies_needed
+from forager.proxies.rotation import proxies_needed, requests_allowed
 
 FEWEST_ACTIVE = 3
 """A pool with fewer active proxies hardly rotates."""
@@ -93,6 +95,19 @@ async def list_all(
     return [row for row in rows if country in {None, row["country_code"]} and provider in {None, row["provider"]}]
 
 
+async def change_facts(
+    conn: Connection,
+    vault: PasswordCipher,
+    ids: Sequence[int],
+    changes: Mapping[str, Any],
+    *,
+    password: str | None = None,
+) -> list[int]:
+    """Changes the named details of proxies; None clears one."""
+    await reject_unknown(conn, ids)
+    return await operate.change_proxies(conn, ids, changes, vault.encrypt(password) if password else None)
+
+
 async def remove(conn: Connection, ids: Sequence[int], *, is_forced: bool = False) -> list[int]:
     await reject_unknown(conn, ids)
     lonely = await operate.only_ones_of(conn, ids)
@@ -114,22 +129,84 @@ async def assign(
     priority: int | None = None,
     by: str,
 ) -> Assigned:
-    """Assigns proxies: from now on, requests to the domain are sent through its pool only."""
-    identity, name = await _find_domain(conn, domain)
+    """Assigns proxies: from now on, requests to the domain are sent through its pool only. An unknown domain is added
+    without pages, so that its first request goes through them."""
+    proxies = await _choose_proxies(conn, ids, country, provider)
+    name, identity = await _add_domain(conn, domain)
+    [done] = await _assign(conn, {name: identity}, proxies, priority=priority, by=by)
+    return done
+
+
+async def assign_many(
+    conn: Connection,
+    domains_named: Sequence[str] | None,
+    ids: Sequence[int],
+    *,
+    profile: str | None = None,
+    country: str | None = None,
+    provider: str | None = None,
+    priority: int | None = None,
+    by: str,
+) -> list[Assigned]:
+    """Assigns proxies to many domains: names (unknown ones are added) and patterns such as *.example.org, those of a
+    profile, or all that are known (None)."""
+    proxies = await _choose_proxies(conn, ids, country, provider)
+    found: dict[str, int] = {}
+    if domains_named is None:
+        found = await operate.match_domains(conn, profile=profile)
+    for text in domains_named or ():
+        if "*" in text:
+            matched = await operate.match_domains(conn, [_like(text)], profile=profile)
+            if not matched:
+                raise NotFoundError(f"No domain matches {text!r}; `forager domains` lists them.")
+            found |= matched
+        else:
+            name, identity = await _add_domain(conn, text)
+            found[name] = identity
+    if not found:
+        raise NotFoundError(f"No domain has the profile {profile!r}." if profile else "No domain is known.")
+    return await _assign(conn, found, proxies, priority=priority, by=by)
+
+
+async def _assign(
+    conn: Connection, found: Mapping[str, int], proxies: Sequence[int], *, priority: int | None, by: str
+) -> list[Assigned]:
+    new = await operate.assign(conn, sorted(found.values()), proxies, priority=priority)
+    for identity, added in sorted(new.items()):
+        await domains.note(conn, identity, by=by, reason=f"asked through {_numbers(added)}")
+    return [Assigned(name, list(proxies), new.get(identity, [])) for name, identity in sorted(found.items())]
+
+
+async def _choose_proxies(conn: Connection, ids: Sequence[int], country: str | None, provider: str | None) -> list[int]:
     await reject_unknown(conn, ids)
     chosen = set(ids)
     if country or provider:
         chosen |= set(await operate.find_ids(conn, None, country=country, provider=provider))
     if not chosen:
         raise NotFoundError(f"No proxy fits; {WHERE_LISTED}")
-    new = await operate.assign(conn, identity, sorted(chosen), priority=priority)
-    if new:
-        await domains.note(conn, identity, by=by, reason=f"asked through {_numbers(new)}")
-    return Assigned(name, sorted(chosen), new)
+    return sorted(chosen)
+
+
+async def _add_domain(conn: Connection, text: str) -> tuple[str, int]:
+    """Returns name and id of a domain, which is added if it is not known."""
+    try:
+        identity, name = await _find_domain(conn, text)
+    except NotFoundError:
+        name = canonical_name(text)
+        await add_unknown(conn, text)
+        identity = (await domain_store.find_domains(conn, [name]))[name]
+    return name, identity
+
+
+def _like(pattern: str) -> str:
+    """Returns a pattern of names as LIKE takes it."""
+    escaped = pattern.strip().lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return escaped.replace("*", "%")
 
 
 async def unassign(conn: Connection, domain: str, ids: Sequence[int] | None, *, by: str) -> Assigned:
-    """Removes proxies from a pool. Without its last proxy, a domain is requested directly again."""
+    """Removes proxies from a pool. Without its last proxy, a domain uses the default pool; if there is none it is
+    requested directly, and an alert says so."""
     identity, name = await _find_domain(conn, domain)
     gone = await operate.unassign(conn, identity, ids or None)
     if missing := set(ids or ()) - set(gone):
@@ -181,7 +258,9 @@ async def compute_pool_size(
 def _compute_size(row: Row, pages: float | None, per_proxy: float | None, delay_s: float) -> PoolSize:
     delay_s = row["crawl_delay_s"] if row["crawl_delay_s"] is not None else delay_s
     pages = pages or 3600.0 / max(delay_s, 0.1)
-    per_proxy = per_proxy or row["requests_per_proxy_hour"] or 1000.0
+    spacing_s = delay_s if row["paces_per_proxy"] else None
+    limits = per_proxy, row["requests_per_proxy_hour"] or 1000.0, row["pair_per_hour"]
+    per_proxy = requests_allowed(limits, rotation_s=row["rotation_s"], spacing_s=spacing_s) or 1000.0
     uses = row["successes"] + row["failures"]
     failed_percent = 100.0 * row["failures"] / uses if uses else None
     needed = proxies_needed(pages, per_proxy)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from forager.config.cipher import PasswordCipher
 from forager.db import statements
-from forager.db.query import BulkCommand, BulkQuery
+from forager.db.query import BulkCommand, BulkQuery, fetch_one
 from forager.db.types import Connection, Row
 from forager.proxies import counters as tally
 from forager.proxies.models import Proxy, ProxyUse
@@ -38,18 +38,32 @@ class EncryptedProxy:
         return Proxy(self.id, self.protocol, self.host, self.port, self.username, password, self.is_forwarding)
 
 
+class DefaultRow(NamedTuple):
+    """One proxy of the default pool."""
+
+    proxy: EncryptedProxy
+    country: str | None
+    is_active: bool
+    failures: int
+    hourly_cap: int | None
+    hour_requests: int
+    hour_left_s: float
+
+
 class PoolRow(NamedTuple):
-    """One member of one domain's pool."""
+    """A proxy and a domain that it is used for."""
 
     domain_id: int
-    domain_country: str | None
-    paces_per_proxy: bool
+    is_assigned: bool
+    """In the pool of the domain; False: of the default pool, and used for the domain before."""
     priority: int
     is_member_active: bool
     member_failures: int
     average_ms: float | None
     unused_s: float | None
     """Seconds since the last request of this domain through it; None: never."""
+    member_hour_requests: int
+    member_hour_left_s: float
     proxy: EncryptedProxy
     country: str | None
     is_active: bool
@@ -86,33 +100,50 @@ class ProbeResult(NamedTuple):
     """None: it works."""
 
 
-async def find_pools(conn: Connection, domain_ids: Sequence[int]) -> list[PoolRow]:
+class Route(NamedTuple):
+    """How a domain that may be unknown is requested."""
+
+    domain_id: int | None
+    chosen: str | None
+
+
+async def find_pools(conn: Connection, domain_ids: Sequence[int], *, with_default: bool = True) -> list[PoolRow]:
+    """Returns the pools of domains; with the default pool, also its proxies that were used for them."""
     return [
         PoolRow(
             row["domain_id"],
-            row["proxy_country"],
-            row["paces_per_proxy"],
+            row["is_assigned"],
             row["priority"],
             row["is_member_active"],
             row["member_failures"],
             row["average_ms"],
             row["unused_s"],
-            _build_proxy(row),
-            row["country_code"],
-            row["is_active"],
-            row["consecutive_failures"],
-            row["max_requests_per_hour"],
-            row["hour_requests"],
-            row["hour_left_s"] or 0.0,
+            row["member_hour_requests"],
+            row["member_hour_left_s"],
+            *_build_default(row),
         )
-        for row in await conn.fetch(SQL["find_pools"], domain_ids)
+        for row in await conn.fetch(SQL["find_pools"], domain_ids, with_default)
     ]
+
+
+async def find_defaults(conn: Connection) -> list[DefaultRow]:
+    return [_build_default(row) for row in await conn.fetch(SQL["find_defaults"])]
+
+
+async def find_route(conn: Connection, domain: str) -> Route:
+    return Route(*(await fetch_one(conn, SQL["find_route"], domain)))
+
+
+async def delete_old_pairs(conn: Connection, limit: int) -> None:
+    await conn.execute(SQL["delete_old_pairs"], limit)
 
 
 async def count_uses(conn: Connection, uses: Sequence[ProxyUse]) -> list[ProxyStateRow]:
     """Updates the health of proxies, and of pairs of proxy and domain, in the transaction that records the visits."""
     if not uses:
         return []
+    if new := sorted({(use.domain_id, use.proxy_id) for use in uses if use.is_default}):
+        await conn.execute(SQL["add_pairs"], [domain for domain, _ in new], [proxy for _, proxy in new])
     pairs = tally.by_pair(uses)
     pair_columns = PairUseColumns(
         domain_id=[domain for domain, _ in pairs],
@@ -156,6 +187,18 @@ def _results(probed: Sequence[ProbeResult]) -> tuple[list[bool], list[float], li
     waits = [probe_wait_s(each.row.failed_probes + 1) for each in probed]
     errors = [each.error and each.error[: tally.LONGEST_ERROR] for each in probed]
     return [each.error is None for each in probed], waits, errors
+
+
+def _build_default(row: Row) -> DefaultRow:
+    return DefaultRow(
+        _build_proxy(row),
+        row["country_code"],
+        row["is_active"],
+        row["consecutive_failures"],
+        row["max_requests_per_hour"],
+        row["hour_requests"],
+        row["hour_left_s"] or 0.0,
+    )
 
 
 def _build_proxy(row: Row) -> EncryptedProxy:

@@ -11,10 +11,11 @@ from forager.db.types import Connection
 from forager.engine.batch import BatchPart
 from forager.engine.proxying import ProxyPool
 from forager.engine.transaction_retry import in_transaction
-from forager.frontier.models import Outcome
+from forager.frontier.models import Lease, Outcome
 from forager.proxies import pool, store
+from forager.proxies.pool import PoolRules
 from forager.proxies.registry import ProxyRegistry
-from forager.proxies.store import ProxyStateRow
+from forager.proxies.store import DefaultRow, PoolRow, ProxyStateRow
 
 
 class WorkerPools:
@@ -23,21 +24,45 @@ class WorkerPools:
     def __init__(self, cipher: PasswordCipher) -> None:
         self._registry = ProxyRegistry(cipher)
 
-    async def open(self, conn: Connection, domain_ids: Sequence[int]) -> Mapping[int, ProxyPool]:
-        return self._registry.open_pools(await store.find_pools(conn, domain_ids), clock.monotonic())
+    async def open(self, conn: Connection, leases: Sequence[Lease]) -> Mapping[int, ProxyPool]:
+        rules = _rules_of(leases)
+        rows, defaults = await _read_pools(conn, rules, with_default=True)
+        return self._registry.open_pools(rules, rows, clock.monotonic(), defaults)
 
-    async def refresh(self, database: Database, held: Mapping[int, ProxyPool | None]) -> Mapping[int, ProxyPool]:
-        """Reloads the pools: operators assign and switch proxies, and other workers use the same ones."""
-        rows = await in_transaction(database, partial(store.find_pools, domain_ids=list(held)))
-        known = {domain: each for domain, each in held.items() if isinstance(each, pool.ProxyPool)}
+    async def refresh(
+        self, database: Database, held: Sequence[tuple[Lease, ProxyPool | None]]
+    ) -> Mapping[int, ProxyPool]:
+        """Reloads the pools: operators assign and switch proxies, and other workers use the same ones. What this worker
+        knows of the default pool's proxies with a domain is newer than the database, as it holds the lease."""
+        rules = _rules_of([lease for lease, _ in held])
+        rows, defaults = await in_transaction(database, partial(_read_pools, rules=rules, with_default=False))
+        known = {
+            lease.domain_id: each
+            for lease, each in held
+            if isinstance(each, pool.ProxyPool) and lease.domain_id in rules
+        }
         now = clock.monotonic()
-        self._registry.renew(known, [row for row in rows if row.domain_id in known], now)
-        new = self._registry.open_pools([row for row in rows if row.domain_id not in known], now)
-        return {domain: each for domain, each in (known | new).items() if not each.is_empty}
+        self._registry.renew(known, [row for row in rows if row.domain_id in known], now, defaults)
+        others = {domain: rule for domain, rule in rules.items() if domain not in known}
+        new = self._registry.open_pools(others, [row for row in rows if row.domain_id in others], now, defaults)
+        return {domain: each for domain, each in (known | new).items() if not each.may_go_direct}
 
     def update(self, rows: Iterable[ProxyStateRow]) -> None:
         """Updates the states after a batch, which includes what other workers did with these proxies."""
         self._registry.update(rows, clock.monotonic())
+
+
+def _rules_of(leases: Sequence[Lease]) -> dict[int, PoolRules]:
+    """Returns the rules of domains that may be requested through proxies."""
+    rules = {lease.domain_id: PoolRules.of(lease.settings) for lease in leases}
+    return {domain: rule for domain, rule in rules.items() if rule.mode != "never"}
+
+
+async def _read_pools(
+    conn: Connection, rules: Mapping[int, PoolRules], *, with_default: bool
+) -> tuple[list[PoolRow], list[DefaultRow]]:
+    defaults = await store.find_defaults(conn)
+    return await store.find_pools(conn, list(rules), with_default=with_default and bool(defaults)), defaults
 
 
 class ProxyRecorder:

@@ -32,7 +32,7 @@ LEFT = {
     "deleted": "the body was deleted when its time was over",
     "newer_visit": "a newer visit was read already",
     "no_run": "the run that visited it is not on record any more",
-    "missing": "the body is not in the store; `forager check` tells more",
+    "missing": "the body is not in the store; `forager check` explains",
     "damaged": "the stored body is damaged",
     "decode_error": "it cannot be parsed",
     "parser_crash": "it crashes the parser",
@@ -43,7 +43,7 @@ Url = Annotated[str | None, typer.Option("--url", metavar="URL", help="One page.
 Task = Annotated[int | None, typer.Option("--task", metavar="ID", help="The page of a task.", rich_help_panel=WHICH)]
 Number = Annotated[
     int | None,
-    typer.Option("--id", metavar="ID", min=1, help="One that was begun and not finished.", rich_help_panel=WHICH),
+    typer.Option("--id", metavar="ID", min=1, help="Resume this unfinished replay.", rich_help_panel=WHICH),
 ]
 Since = Annotated[
     str | None,
@@ -59,8 +59,10 @@ Parser = Annotated[
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the pages.", rich_help_panel=HOW)]
-Shadow = Annotated[bool, typer.Option("--shadow", help="Compare; leave the live tables alone.", rich_help_panel=HOW)]
-Unnoted = Annotated[bool, typer.Option("--unnoted", hidden=True, help="Who asked for it notes it in the audit log.")]
+Shadow = Annotated[
+    bool, typer.Option("--shadow", help="Only compare; the live tables do not change.", rich_help_panel=HOW)
+]
+Unnoted = Annotated[bool, typer.Option("--unnoted", hidden=True, help="The caller writes the entry in the audit log.")]
 Refetch = Annotated[
     bool, typer.Option("--refetch", help="Queue the pages to be visited again instead.", rich_help_panel=HOW)
 ]
@@ -86,7 +88,7 @@ def replay(
     home: Home = None,
     unnoted: Unnoted = False,
 ) -> None:
-    """Read stored bodies again, without any request."""
+    """Parse stored bodies again, without any request."""
     if refetch and (shadow or parser or task):
         raise UsageError("--refetch visits pages again; --shadow, --parser and --task are about stored bodies.")
     if task and (url or domain or since or until):
@@ -266,7 +268,7 @@ def _tell(done: "Replayed", *, is_shadow: bool, as_json: bool) -> None:
     )
     output.say(head)
     if not done.is_finished:
-        output.say("Stopped; the same command goes on.")
+        output.say("Stopped; the same command resumes.")
 
 
 def _write_fields(tally: "ReplayProgress") -> None:

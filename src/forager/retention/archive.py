@@ -287,7 +287,7 @@ async def restore(conn: Connection, folder: Path, month: date, *, copies: Bucket
     rows."""
     slices = [each for each in await history.list_parts(conn, month) if each.status == "moved"]
     if not slices:
-        raise NotFoundError(f"Nothing of {month:%Y-%m} is in cold files; `forager archive list` says what is.")
+        raise NotFoundError(f"Nothing of {month:%Y-%m} is in archive files; `forager archive list` lists them.")
     total = 0
     async with conn.transaction():
         await history.drop_restored(conn, month)

@@ -15,9 +15,10 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from forager.accounts import audit
 from forager.db.query import fetch_one
 from forager.db.types import Connection
-from forager.domains import admin, repair
+from forager.domains import admin, denied, repair
 from forager.domains.admin import LockedDomain
 from forager.domains.cooldown import sign_moves
 from forager.domains.lookup import SQL as LOOK
@@ -61,14 +62,17 @@ async def has_history(conn: Connection, domain: str) -> bool:
     return await frontier.has_history(conn, await _known(conn, domain))
 
 
-async def purge_domain(conn: Connection, name: str, order: PurgeOrder) -> PurgeResult:
-    """Deletes a domain with all its data. If a link leads to it again, it is new."""
+async def purge_domain(conn: Connection, name: str, order: PurgeOrder, *, is_forever: bool = False) -> PurgeResult:
+    """Deletes a domain with all its data. If a link leads to it again, it is new, unless the purge is forever: then its
+    name is on the deny list before the first row is deleted, so that no link can add it meanwhile."""
     known = await _known(conn, name)
     purged = PurgeResult("domain", known)
     if order.is_trial:
         return await _try_pages(conn, known, None, purged)
     async with cold.lock_archive(conn):
         domain_id = (await _hold(conn, known)).id
+        if is_forever:
+            await _deny(conn, known, order)
         async with (
             on_record(conn, order, "domain.purge", what=purged.what, subject=known) as record,
             fenced(conn, [domain_id]),
@@ -132,7 +136,7 @@ async def purge_cold(
         slices = [each for each in await history.list_parts(conn, month) if each.status == "moved"]
         stats = cold_stats.find(folder, month)
         if not slices and not stats:
-            raise NotFoundError(f"Nothing of {month:%Y-%m} is in cold files; `forager archive list` says what is.")
+            raise NotFoundError(f"Nothing of {month:%Y-%m} is in archive files; `forager archive list` lists them.")
         counts = Counter(files=len(slices) + len(stats), visits=sum(each.row_count for each in slices))
         if order.is_trial:
             purged.counts = counts
@@ -221,6 +225,14 @@ async def _known(conn: Connection, name: str) -> str:
     known = await known_name(conn, name)
     assert known is not None
     return known
+
+
+async def _deny(conn: Connection, name: str, order: PurgeOrder) -> None:
+    async with conn.transaction():
+        await denied.add_denial(conn, name, by=order.by, reason=order.reason)
+        await audit.note(
+            conn, order.who, "domain.deny", kind="domain", object_id=name, details={"reason": order.reason}
+        )
 
 
 async def _hold(conn: Connection, name: str) -> LockedDomain:

@@ -104,14 +104,22 @@ async def purge_pages(
 
 @router.delete("/api/admin/domains/{domain}", response_model=retention_models.Purged, responses=responses(404, 409))
 async def purge_domain(
-    request: Request, who: Admin, domain: PathName, *, reason: Why = "", dry_run: DryRun = False
+    request: Request,
+    who: Admin,
+    domain: PathName,
+    *,
+    reason: Why = "",
+    forever: Annotated[bool, Query(description="Put it on the deny list, so that no link adds it again.")] = False,
+    dry_run: DryRun = False,
 ) -> Response:
-    """Delete a domain with everything that is known of it. Other domains go on. Where pages were visited it needs a
-    reason, and a session or a token of scope `admin`."""
+    """Delete a domain with everything that is known of it. Other domains go on. It needs a reason, and a session or a
+    token of scope `admin`; a dry run needs neither."""
+    if not dry_run:
+        _require_admin(who, reason)
     return await _purge(
         request,
         who,
-        lambda conn, order: purge.purge_domain(conn, domain, order),
+        lambda conn, order: purge.purge_domain(conn, domain, order, is_forever=forever),
         subject=domain,
         reason=reason,
         dry_run=dry_run,
@@ -119,15 +127,20 @@ async def purge_domain(
     )
 
 
+def _require_admin(who: Identity, reason: str) -> None:
+    if not who.can_manage:
+        raise forbidden("Deleting history needs a token of scope admin")
+    if not reason.strip():
+        raise UsageError("Say why: what is deleted is gone for good, and the record shows the reason.", field="reason")
+
+
 async def _require_reason(conn: Connection, who: Identity, reason: str, history_of: str | None) -> None:
     """Clearing the frontier needs a reason. So does deleting visits, which prove what Forager did: only who may manage
     accounts, too, does that."""
     if history_of is not None:
-        if not await purge.has_history(conn, history_of):
-            return
-        if not who.can_manage:
-            raise forbidden("Deleting history needs a token of scope admin")
-    if not reason.strip():
+        if await purge.has_history(conn, history_of):
+            _require_admin(who, reason)
+    elif not reason.strip():
         raise UsageError("Say why: what is deleted is gone for good, and the record shows the reason.", field="reason")
 
 

@@ -1,19 +1,25 @@
-"""`forager robots`: reports whether robots.txt allows a URL, and by which line. No database; prints JSON."""
+"""`forager robots`: reports whether robots.txt allows a URL, and by which line. No database. Exit code 6 if it does
+not."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forager.cli import output
+from forager.cli import format as words
+from forager.cli import output, table
+from forager.cli.flags import AllowNetwork, AsJson, Contact
 from forager.cli.help import Command
+from forager.cli.inputs import bytes_of, normal_url
 from forager.cli.start import begin
 from forager.errors import AddressBlockedError
 from forager.seeds.commands.arguments import require_contact
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
-from forager.cli.inputs import Json, bytes_of, normal_url
+
+DISALLOWED = 6
 
 
 def register(app: typer.Typer) -> None:
@@ -22,17 +28,20 @@ def register(app: typer.Typer) -> None:
 
 def robots(
     url: str,
+    *,
     file: Annotated[
         Path | None, typer.Option("--file", "-f", metavar="FILE", help="A local robots.txt instead of the site's.")
     ] = None,
     agent: Annotated[
         str | None, typer.Option(metavar="NAME", help="Product name to match; default from settings.")
     ] = None,
-    _as_json: Json = False,
+    contact: Contact = None,
+    allow_network: AllowNetwork = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Say whether robots.txt allows a URL, and by which line."""
+    """Show whether robots.txt allows a URL, and by which line. The exit code is 6 if it does not."""
     target = normal_url(url)
-    settings = begin()
+    settings = begin(contact=contact, fetch_allow_networks=allow_network or None)
     name = agent or settings.politeness.robots_agent
     if file is not None:
         answer = {"source": str(file), **check_url(bytes_of(file), name, url)}
@@ -41,7 +50,41 @@ def robots(
 
         require_contact([target], settings.contact)
         answer = asyncio.run(_check_site_robots(settings, name, url))
-    output.write_json(answer)
+    if as_json:
+        output.write_json(answer)
+    else:
+        _write_answer(answer)
+    if not answer["allowed"]:
+        raise typer.Exit(DISALLOWED)
+
+
+def _write_answer(answer: dict[str, Any]) -> None:
+    screen, width = output.console(), table.width()
+    is_allowed = answer["allowed"]
+    screen.print("allowed" if is_allowed else "not allowed", style="bold green" if is_allowed else "bold red")
+    for title, text in _lines(answer):
+        screen.print(table.wrap_text(f"  {title:9}  {text}", width, 13))
+
+
+def _lines(answer: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Returns what is known of the decision, each with its title."""
+    yield "url", words.clean(answer["url"])
+    yield "because", _explain(answer)
+    code = answer.get("status_code")
+    yield "read from", words.clean(answer["source"]) + ("" if code is None else f" ({code})")
+    yield "agent", words.clean(answer["agent"])
+    if answer["crawl_delay_s"] is not None:
+        yield "delay", f"{answer['crawl_delay_s']:g} s between requests (Crawl-delay)"
+    for index, sitemap in enumerate(answer["sitemaps"]):
+        yield "" if index else "sitemaps", words.clean(sitemap)
+
+
+def _explain(answer: dict[str, Any]) -> str:
+    if answer.get("error"):
+        return f"robots.txt could not be read: {words.clean(answer['error'])}"
+    if answer["rule"]:
+        return f"{words.clean(answer['rule'])} (line {answer['line']}, group {words.clean(answer['group'])})"
+    return "no rule applies"
 
 
 def check_url(text: bytes | str, agent: str, url: str) -> dict[str, Any]:

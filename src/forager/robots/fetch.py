@@ -13,6 +13,8 @@ from forager import clock
 from forager.domains.store import RobotsCopy
 from forager.errors import (
     AddressBlockedError,
+    ConnectError,
+    ConnectionLostError,
     ExhaustedError,
     LeaseLostError,
     NetworkDownError,
@@ -61,8 +63,8 @@ async def at_once() -> AsyncIterator[Callable[[], None]]:
     yield lambda: None
 
 
-MOST_SITEMAPS = 100
-"""Stored per file; some files list thousands, and the rest remains in the stored text."""
+MOST_SITEMAPS = 1000
+"""Stored and followed per file; some files list thousands, and the rest remains in the stored text."""
 
 
 async def fetch_robots(
@@ -81,7 +83,7 @@ async def fetch_robots(
 
     Each request, including redirects, is made inside a `turn`.
     """
-    error, silence_s = "", 0.0
+    error, silence_s, is_refused = "", 0.0, False
     for wait_s in (0.0, *waits_s):
         if silence_s > LONGEST_WAIT_S:
             break
@@ -96,8 +98,12 @@ async def fetch_robots(
         except VisitError as trouble:
             if await is_ours(trouble):
                 raise NetworkDownError("our own network is down") from None
-            error = str(trouble)
+            error, is_refused = (
+                str(trouble),
+                isinstance(trouble, ConnectError | ConnectionLostError | VisitTimeoutError),
+            )
             continue
+        is_refused = False
         await is_ours(None)
         match robots.policy_for(status_code):
             case "parse":
@@ -108,7 +114,7 @@ async def fetch_robots(
             case "unreachable":
                 error = f"the server answered {status_code}"
     ttl_s = max(UNREACHABLE_TTL_S, silence_s)
-    return RobotsCopy(domain_id, origin, None, None, error, ttl_s, silence_s=silence_s)
+    return RobotsCopy(domain_id, origin, None, None, error, ttl_s, silence_s=silence_s, is_refused=is_refused)
 
 
 async def _fetch(client: RobotsClient, url: str, turn: Turn) -> tuple[int, str, float]:

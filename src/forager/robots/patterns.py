@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from forager.urls.normalize import ESCAPE, SPELLINGS
 
+SPELLINGS_OF_RULES = {**SPELLINGS, "%2A": "%2A", "%2a": "%2A"}
+"""As of URLs, but a star of a rule that is escaped is no wildcard."""
+
 # Everything but unreserved characters and those delimiters whose escaped form means something else (RFC 3986 §2.2).
 # Quotes and brackets belong to neither: browsers disagree on them, so both spellings are equal.
 TO_SPELL = re.compile(r"%[0-9A-Fa-f]{2}|[^A-Za-z0-9_.~/?:@!&()+,;=%-]")
@@ -81,7 +84,7 @@ def compile_variants(text: str, *, is_allow: bool) -> list[Pattern]:
 def escape_octets(raw: bytes) -> str:
     """Returns text with non-ASCII octets escaped and unnecessary escapes decoded; specificity is counted on it."""
     text = NOT_ASCII.sub(lambda match: f"%{ord(match.group()):02X}", raw.decode("latin-1"))
-    return ESCAPE.sub(lambda match: SPELLINGS[match.group()], text) if "%" in text else text
+    return ESCAPE.sub(lambda match: SPELLINGS_OF_RULES[match.group()], text) if "%" in text else text
 
 
 def normalize_path(text: str) -> str:
@@ -106,5 +109,5 @@ def open_query(text: str) -> str:
 def _encode_match(match: re.Match[str]) -> str:
     found = match.group()
     if len(found) == 3:
-        return SPELLINGS[found]
+        return SPELLINGS_OF_RULES[found]
     return "".join([f"%{octet:02X}" for octet in found.encode("utf-8", "replace")])

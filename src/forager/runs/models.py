@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 
 class Scope(StrEnum):
@@ -25,7 +26,8 @@ ALL_KNOWN = "all known"
 STANDING = "standing"
 """Identifies the continuous run: every domain that no other run has."""
 IMAGE = "image "
-"""Visits to images are counted separately from those to pages."""
+SITEMAP = "sitemap "
+"""Visits to images, and to sitemaps and feeds, are counted separately from those to pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,15 @@ class RunSpec:
     """Identifies a long list, or is `ALL_KNOWN` or `STANDING`."""
     allow_networks: tuple[str, ...] = ()
     """Networks that the operator allowed past the address guard for this run, on the command line."""
+    is_scope_given: bool = False
+    """The scope was given explicitly. Otherwise the crawl settings of each domain may widen it."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Crawl settings that were given with the run; they become settings of its domains."""
+
+    bare: tuple[str, ...] = ()
+    """Those of `seeds` that were named without a scheme: https is a guess."""
+    redirected: Mapping[str, str] = field(default_factory=dict)
+    """Seed → where it leads, which is among `seeds` since then."""
 
     @property
     def is_all_domains(self) -> bool:
@@ -76,14 +87,15 @@ class OutcomeCount:
     outcome: str
     """A value of `task_outcome`."""
     reason: str
-    """The status code, or the error code if there was no response; for images with the prefix `image `."""
+    """The status code, or the error code if there was no response; for images with the prefix `image `, for sitemaps
+    and feeds with `sitemap `."""
     pages: int
     wire_bytes: int
     time_ms: int
 
     @property
-    def is_image(self) -> bool:
-        return self.reason.startswith(IMAGE)
+    def is_page(self) -> bool:
+        return not self.reason.startswith((IMAGE, SITEMAP))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +165,32 @@ class RunEnd(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ListedInRun:
+    """What a run read in sitemaps and feeds."""
+
+    sitemaps: int = 0
+    feeds: int = 0
+    urls: int = 0
+    unread: int = 0
+    """Those that were named and could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the last visits of a run show about pages that may not be what was asked for."""
+
+    shells: int = 0
+    """Pages without text until their scripts run, which were not rendered."""
+    login_forms: int = 0
+    login_url: str | None = None
+    """One of the pages with a login form."""
+    challenges: int = 0
+    """Refusals that are challenges for browsers."""
+    asks_for_login: bool = False
+    """A domain redirected to a login, or answered 401."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """What was done, what was not, and why."""
 
@@ -169,5 +207,18 @@ class RunReport:
     """When the first waiting page becomes due."""
     sitemaps: tuple[str, ...] = ()
     """For a crawl that found next to nothing: sitemaps that robots.txt files name."""
+    listed: ListedInRun = field(default_factory=ListedInRun)
+    """What was read in sitemaps and feeds."""
+    evidence: Evidence = Evidence()
+    redirected: Mapping[str, str] = field(default_factory=dict)
+    """Seed → where it leads, which was crawled instead."""
+    changed: int = 0
+    """Pages visited again whose content had changed."""
+    unchanged: int = 0
+    """Pages visited again whose content was the same."""
+    not_due: int = 0
+    """Pages that earlier crawls read and that this one did not visit, because they are not due."""
+    not_due_until: datetime | None = None
+    """When the first of them is visited again; None: unknown."""
     bodies: Mapping[str, int] = field(default_factory=dict)
     """Bodies that were to be kept: `stored`, `known` from before, or `lost:` with the reason → how many."""

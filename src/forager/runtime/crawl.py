@@ -23,7 +23,7 @@ from forager.interpreter import python_module
 from forager.logs import log
 from forager.runs.models import Holder, Progress, RunEnd, RunReport, RunSpec
 from forager.runs.report import read_progress, read_report
-from forager.runs.start import start_run
+from forager.runs.start import resolve_bare, start_run
 from forager.seeds.service import NO_LIST, OnLoaded, SeedList, start_long_run
 from forager.stats import seals
 from forager.stats import store as stats
@@ -61,6 +61,7 @@ async def crawl(
     database, settings = forager.database, forager.settings
     await recovery(forager, spec, give_up_after_s=START_WITHIN_S)()
     is_scored = settings.crawl.domain_order == "smart"
+    spec = await in_transaction(database, partial(resolve_bare, spec=spec))
     if listed.is_long:
         run, spec = await start_long_run(
             database, spec, listed, by=by, is_scored=is_scored, stop=stop, on_loaded=on_loaded

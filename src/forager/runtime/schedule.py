@@ -18,6 +18,7 @@ from forager.dispatch.jobs import DispatchJob
 from forager.domains.jobs.cooldown import CooldownJob
 from forager.domains.jobs.refresh import RefreshJob
 from forager.domains.jobs.score import ScoreJob
+from forager.domains.jobs.wake import WakeJob
 from forager.domains.jobs.windows import WindowsJob
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import AGAIN, AWAY, LONGEST_PAUSE_S, UNWRITABLE, is_usage_error, reason_of
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 JOBS: tuple[Job, ...] = (
     TakeoverJob(),
     CooldownJob(),
+    WakeJob(),
     RefreshJob(),
     WindowsJob(),
     ScoreJob(),

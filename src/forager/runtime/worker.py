@@ -10,16 +10,17 @@ from collections.abc import AsyncIterator, Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+from forager.config.crawl_layers import defaults_of
 from forager.config.keys import get_cipher
 from forager.config.settings import Settings
 from forager.db.database import Database, open_database
 from forager.dispatch.factory import open_hints
+from forager.domains.sessions import Sessions
 from forager.domains.store import Keeping
 from forager.engine.batch import BatchRecorder
 from forager.engine.capacity import max_domains
 from forager.engine.config import (
     BufferConfig,
-    ContentConfig,
     FailureConfig,
     FrontierConfig,
     LeaseConfig,
@@ -27,6 +28,7 @@ from forager.engine.config import (
     RequestLimits,
     RobotsConfig,
     RunConfig,
+    SettingsResolver,
     WorkerConfig,
 )
 from forager.engine.crash_marker import FOLDER, open_crash_marker
@@ -106,6 +108,7 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
                     shared=sharing.pages,
                     proxies=pools,
                     recorders=build_recorders(database, config, pools),
+                    sessions=Sessions(get_cipher(settings, creates=settings.database.url is None)),
                     inbox=inbox,
                 )
                 await Worker(database, config, pipeline, services, stop).work()
@@ -221,6 +224,9 @@ def _inline_parser(keyword_words: int, robots_agent: str) -> Callable[..., Readi
 
 
 def build_worker_config(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerConfig:
+    defaults = defaults_of(settings)
+    if spec.delay_s is not None:
+        defaults = defaults.model_copy(update={"delay": spec.delay_s})
     return WorkerConfig(
         run=RunConfig(run, spec, workers, settings.worker.labels),
         lease=LeaseConfig(
@@ -237,8 +243,6 @@ def build_worker_config(settings: Settings, run: int, spec: RunSpec, *, workers:
             ),
         ),
         pacing=PacingConfig(
-            delay_s=spec.delay_or(settings.politeness.delay),
-            max_concurrent_requests=settings.politeness.max_requests_per_domain,
             longest_wait_s=settings.crawl.max_wait,
             breaker_failures=settings.failures.breaker_failures,
             breaker_reset_s=settings.failures.breaker_reset,
@@ -259,6 +263,7 @@ def build_worker_config(settings: Settings, run: int, spec: RunSpec, *, workers:
             cooldowns={
                 DomainFailure.LOGIN_REQUIRED: settings.cooldown.login,
                 DomainFailure.FORBIDDEN: settings.cooldown.forbidden,
+                DomainFailure.CHALLENGE: settings.cooldown.challenge,
                 DomainFailure.RATE_LIMITED: settings.cooldown.rate_limited,
                 DomainFailure.SERVER_ERROR: settings.cooldown.server_error,
                 DomainFailure.UNREACHABLE: settings.cooldown.unreachable,
@@ -275,9 +280,10 @@ def build_worker_config(settings: Settings, run: int, spec: RunSpec, *, workers:
             max_subdomains=settings.crawl.max_subdomains,
             max_near_duplicates=settings.crawl.max_near_duplicates,
             max_calendar_pages=settings.crawl.max_calendar_pages,
-            max_pages_per_template=settings.crawl.max_pages_per_template or None,
+            max_sitemaps=settings.crawl.max_sitemaps,
+            sitemap_interval_s=(settings.crawl.min_sitemap_interval, settings.crawl.max_sitemap_interval),
         ),
-        content=ContentConfig(settings.storage.content_policy, settings.images.policy, settings.browser.rendering),
+        settings=SettingsResolver(defaults, get_cipher(settings)),
     )
 
 

@@ -100,7 +100,7 @@ async def _run_scheduler(settings: "Settings", names: list[str]) -> None:
     for number_of_signal in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number_of_signal, stop.ask)
     async with open_forager(settings, application="forager schedule", connections=SCHEDULER_CONNECTIONS) as forager:
-        output.say(f"Running the jobs of {forager.database.description}; Ctrl-C ends it.")
+        output.say(f"Running the jobs of {forager.database.description}; Ctrl-C stops it.")
         await run_scheduler(forager, stop, names)
 
 

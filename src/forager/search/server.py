@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from forager import clock
+from forager.config.extras import install_hint
 from forager.errors import ConfigurationError, SearchServerError
 from forager.logs import log
 
@@ -224,7 +225,7 @@ def _import_opensearch() -> Any:
         import opensearchpy
     except ImportError:
         raise ConfigurationError(
-            "search.backend is opensearch, and its client is not installed:"
-            " install Forager with its extra `search`, or the package `opensearch-py[async]`."
+            "search.backend is opensearch, and its client is not installed: "
+            f"{install_hint('search', 'opensearch-py[async]')}."
         ) from None
     return opensearchpy

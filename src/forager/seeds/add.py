@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from forager.db.types import Connection
 from forager.domains import store as domains
+from forager.domains.denied import require_allowed
 from forager.frontier import store
 from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.seeds.found import Seed
 from forager.seeds.load import SeedResult, add_seed_list, sort_seeds
+from forager.urls.domain import domain_of
 
 PIECE = 5_000
 
@@ -18,7 +20,8 @@ PIECE = 5_000
 async def add_urls(
     conn: Connection, urls: Sequence[Seed], *, source: str, is_scored: bool, are_seeds: bool
 ) -> SeedResult:
-    """Adds all URLs in the caller's transaction, `PIECE` at a time."""
+    """Adds all URLs in the caller's transaction, `PIECE` at a time; none if a domain is on the deny list."""
+    await require_allowed(conn, {domain_of(url.url) for url in urls})
     total = SeedResult(0, 0, ())
     for start in range(0, len(urls), PIECE):
         piece = urls[start : start + PIECE]

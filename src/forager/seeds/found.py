@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from forager.urls.normalize import normalize
+from forager.urls.domain import domain_of
+from forager.urls.normalize import has_credentials, normalize
 
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d+(?:[/?#]|$))", re.IGNORECASE)
 """Matches `mailto:` but not the port in `example.com:8080`."""
@@ -20,6 +21,8 @@ class Seed(NamedTuple):
     rank: int | None = None
     """Its position in a ranking; 1 is best."""
     line: int = 0
+    is_bare: bool = False
+    """It was named without a scheme: https is a guess."""
 
 
 class BadLine(NamedTuple):
@@ -74,6 +77,23 @@ class ReadCounts:
 def to_url(text: str) -> str:
     """Returns the URL of a seed; a bare domain becomes https. Raises BadUrlError, which never contains a password."""
     return normalize(f"https://{text}" if is_bare_host(text) else text)
+
+
+def credentials_note(text: str) -> str | None:
+    """Returns what to say of a typed URL that carries a user name or password; None if it does not."""
+    url = f"https://{text}" if is_bare_host(text) else text
+    if not has_credentials(url):
+        return None
+    name = domain_of(url)
+    return (
+        f"The user name and password in the URL of {name} are not used: URLs are stored and shown. Set them for the "
+        f"domain: forager domain {name} set --username NAME --password PASSWORD"
+    )
+
+
+def to_seed(text: str, rank: int | None = None, line: int = 0) -> Seed:
+    """Returns a seed as a person writes it. Raises BadUrlError."""
+    return Seed(to_url(text), rank, line, is_bare_host(text))
 
 
 def is_bare_host(text: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from forager.db.types import Connection
+from forager.domains import admin
 from forager.domains import store as domains
 from forager.domains.store import Seeded
 from forager.frontier import store
@@ -27,13 +28,21 @@ class SeedResult:
     pages: int
     known: tuple[str, ...]
     """Domains that existed before."""
+    denied: int = 0
+    """Pages of domains on the deny list, which were left out."""
 
 
 async def add_seed_list(
-    conn: Connection, seeds: Sequence[Seed], *, source: str, run: int | None = None, is_scored: bool = True
+    conn: Connection,
+    seeds: Sequence[Seed],
+    *,
+    source: str,
+    run: int | None = None,
+    is_scored: bool = True,
+    held_by: str | None = None,
 ) -> SeedResult:
     """Adds the seeds of one transaction. `run` takes the domains that get new pages, except those it is not allowed
-    to take."""
+    to take. `held_by` is the operator who wants new domains paused until they are resumed."""
     links, seeded = sort_seeds(seeds)
     added: dict[str, int] = {}
 
@@ -44,21 +53,24 @@ async def add_seed_list(
         found |= added
         if raced := [name for name in names if name not in found]:
             found |= await domains.find_domains(conn, raced)
-        known.update({name: found[name] for name in names if name not in added})
+        known.update({name: found[name] for name in names if name in found and name not in added})
         return found
 
     known: dict[str, int] = {}
     learned = EnqueueResult()
     await enqueue(conn, learned, links, find_or_add, are_seeds=True)
     counted = set(added.values())
+    await domains.guess_schemes(conn, [name for name in added if seeded[name].is_guess])
+    if held_by is not None:
+        await admin.hold_new(conn, counted, by=held_by, reason="held when it was seeded")
     await domains.raise_ranks(conn, {known[name]: rank for name in known if (rank := seeded[name].rank) is not None})
     await domains.count_discovered(
         conn, {domain: pages for domain, pages in learned.new.items() if domain not in counted}, run=run
     )
     new_pages = sum(learned.new.values())
-    if new_pages < len(links):
+    if learned.page_ids and new_pages < len(links):
         await _mark_as_seeds(conn, learned)
-    return SeedResult(len(added), new_pages, tuple(known))
+    return SeedResult(len(added), new_pages, tuple(known), len(learned.refused))
 
 
 async def _mark_as_seeds(conn: Connection, learned: EnqueueResult) -> None:
@@ -72,14 +84,15 @@ def sort_seeds(seeds: Sequence[Seed]) -> tuple[dict[bytes, Discovery], dict[str,
     """Returns each page once, and the base URL, best rank and page count of each domain."""
     links: dict[bytes, Discovery] = {}
     seeded: dict[str, Seeded] = {}
-    for url, rank, _ in seeds:
+    for url, rank, _, is_bare in seeds:
         key, name = url_key(url), domain_of(url)
         before = seeded.get(name)
         is_new = key not in links
         if before is None:
-            seeded[name] = Seeded(origin_of(url), rank, 1)
+            seeded[name] = Seeded(origin_of(url), rank, 1, is_bare)
         elif is_new or rank is not None:
-            seeded[name] = Seeded(before.base_url, _better(before.rank, rank), before.pages + is_new)
+            is_guess = before.is_guess and is_bare
+            seeded[name] = Seeded(before.base_url, _better(before.rank, rank), before.pages + is_new, is_guess)
         if is_new:
             links[key] = Discovery(url, key, name, 0, 0, "", "seed")
     return links, seeded

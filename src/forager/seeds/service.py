@@ -32,16 +32,19 @@ class Loaded:
     seeds: int = 0
     new_domains: int = 0
     new_pages: int = 0
+    denied: int = 0
+    """Pages of domains on the deny list, which were left out."""
 
     @property
     def known(self) -> int:
         """Pages that were known before, or listed twice."""
-        return self.seeds - self.new_pages
+        return self.seeds - self.new_pages - self.denied
 
     def add(self, seeds: int, planted: SeedResult) -> None:
         self.seeds += seeds
         self.new_domains += planted.domains
         self.new_pages += planted.pages
+        self.denied += planted.denied
 
 
 OnLoaded = Callable[[Loaded], None]
@@ -62,11 +65,19 @@ NO_LIST = SeedList("", ())
 
 
 async def load_seeds(
-    database: Database, seeds: AsyncIterator[Seed], loaded: Loaded, *, source: str, is_scored: bool, on_loaded: OnLoaded
+    database: Database,
+    seeds: AsyncIterator[Seed],
+    loaded: Loaded,
+    *,
+    source: str,
+    is_scored: bool,
+    on_loaded: OnLoaded,
+    held_by: str | None = None,
 ) -> None:
-    """Adds all seeds without crawling them. Updates `loaded` after each batch."""
+    """Adds all seeds without crawling them. Updates `loaded` after each batch. With `held_by`, new domains are paused
+    until an operator resumes them."""
     async for piece in _in_pieces(seeds):
-        work = partial(add_seed_list, seeds=piece, source=source, is_scored=is_scored)
+        work = partial(add_seed_list, seeds=piece, source=source, is_scored=is_scored, held_by=held_by)
         loaded.add(len(piece), await in_transaction(database, work, give_up_after_s=PATIENCE_S))
         on_loaded(loaded)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from forager.errors import BadListError, BadUrlError
-from forager.seeds.found import BadLine, Seed, is_bare_host, to_url
+from forager.seeds.found import BadLine, Seed, is_bare_host, to_seed
 from forager.seeds.lines import read_lines
 
 Shape = Literal["auto", "lines", "csv"]
@@ -87,11 +87,11 @@ def split_row(text: str, delimiter: str) -> list[str]:
 def _read(text: str, number: int, layout: ColumnSpec) -> Seed | BadLine:
     try:
         if layout.delimiter is None:
-            return Seed(to_url(COMMENT.sub("", text) if "#" in text else text), None, number)
+            return to_seed(COMMENT.sub("", text) if "#" in text else text, None, number)
         cells = split_row(text, layout.delimiter)
         if layout.url_at >= len(cells) or not cells[layout.url_at]:
             return BadLine(number, f"its column {layout.url_at + 1}, the URL or domain, is empty.")
-        return Seed(to_url(cells[layout.url_at]), _rank_of(cells, layout.rank_at), number)
+        return to_seed(cells[layout.url_at], _rank_of(cells, layout.rank_at), number)
     except (BadUrlError, BadListError) as error:
         return BadLine(number, str(error))
 

@@ -35,7 +35,7 @@ def stats(
     *,
     since: Annotated[str, typer.Option("--since", metavar="SPAN", help="How far to look back.")] = "1h",
     step: Annotated[
-        str | None, typer.Option("--step", metavar="SPAN", help="Length of a step; chosen without.")
+        str | None, typer.Option("--step", metavar="SPAN", help="Length of a step; by default chosen.")
     ] = None,
     as_json: AsJson = False,
     home: Home = None,
@@ -115,7 +115,7 @@ def _share(share: float | None) -> str:
 
 def _print_series(found: "Series") -> None:
     if not found.points:
-        return output.say("Nothing was noted in this time; the job `series` samples, and workers count.")
+        return output.say("No measurements in this time; the job `series` takes them, and workers count.")
     most = max((point.value or 0.0 for point in found.points), default=0.0)
     table.write(
         ("at", "label", number(found.unit), ""),

@@ -72,11 +72,15 @@ class CounterMap:
 
 
 def count_batch(done: Sequence[Outcome], *, drops: Mapping[str, int], seen: int, learned: int) -> CounterMap:
-    """Returns the counters of a batch of finished visits. Images are counted separately: rates of pages exclude
-    them."""
+    """Returns the counters of a batch of finished visits. Images are counted separately, sitemaps and feeds by their
+    bytes and links only: rates of pages exclude them."""
     tally = CounterMap()
     for how, number in Counter(
-        [(o.target.is_image, o.kind, o.status_code, o.error.code if o.error else None) for o in done]
+        [
+            (o.target.is_image, o.kind, o.status_code, o.error.code if o.error else None)
+            for o in done
+            if not o.target.is_sitemap
+        ]
     ).items():
         _count(tally, *how, number=number)
     for stage, times in (("fetch", [o.waited_s for o in done]), ("read", [o.read_s for o in done])):

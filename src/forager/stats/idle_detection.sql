@@ -66,7 +66,7 @@ SELECT count(*)::int AS domains, EXTRACT(EPOCH FROM now() - min(f.since))::float
 FROM (SELECT GREATEST(d.last_crawled_at, d.next_allowed_at) AS since
       FROM domains d
       WHERE d.claimed_by IS NOT NULL AND d.is_active AND d.breaker_state = 'closed'
-        AND window_end(now(), d.maintenance_start, d.maintenance_end) IS NULL
+        AND window_end(now(), d.maintenance_start, d.maintenance_end, d.time_zone) IS NULL
         AND GREATEST(d.last_crawled_at, d.next_allowed_at) <= now() - make_interval(secs => $1)
         AND EXISTS (SELECT FROM crawl_tasks t
                     WHERE t.domain_id = d.id AND t.outcome IS NULL AND t.status <> 'paused'

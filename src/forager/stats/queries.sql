@@ -248,23 +248,65 @@ ORDER BY t.id DESC LIMIT 1;
 -- Known pages a run did not visit, by reason.
 SELECT reason, count(*) AS pages, min(due_at) AS due_at FROM (
     SELECT CASE WHEN d.status IN ('blocked', 'unreachable') THEN 'domain_blocked'
+                WHEN p.status = 'discovered' AND p.depth > COALESCE(s.max_depth, $2) THEN 'too_deep'
+                WHEN p.status = 'discovered' AND NOT in_scope(p, s, $2) THEN 'out_of_scope'
                 WHEN d.next_crawl_after > now() THEN 'domain_waits'
                 WHEN NOT d.is_active THEN 'domain_paused'
                 WHEN t.is_waiting THEN 'waits_for_task'
                 WHEN t.status = 'paused' THEN 'paused'
                 WHEN p.status = 'queued' AND t.scheduled_for > now() THEN 'retry_later'
-                WHEN p.depth > $2 THEN 'too_deep'
-                WHEN $3 OR d.run_pages >= d.max_pages_per_run THEN 'over_limit'
+                WHEN p.depth > COALESCE(s.max_depth, $2) THEN 'too_deep'
+                WHEN NOT in_scope(p, s, $2) THEN 'out_of_scope'
+                WHEN $3 OR pages_left(d, NULL, now()) <= 0 THEN 'over_limit'
                 ELSE 'stopped' END AS reason,
            CASE WHEN p.status = 'queued' THEN t.scheduled_for END AS due_at
     FROM domains d
     JOIN pages p ON p.domain_id = d.id AND p.status IN ('discovered', 'queued')
     LEFT JOIN crawl_tasks t ON t.domain_id = d.id AND t.page_id = p.id AND t.outcome IS NULL
+    LEFT JOIN domain_settings s ON s.domain_id = d.id
     WHERE d.run_id = $1
-      AND (p.is_image OR NOT d.images_only)
-      AND (p.is_image OR ($4::text[] IS NULL OR p.url LIKE ANY ($4)) AND ($5::text[] IS NULL OR p.url LIKE ANY ($5)))
+      AND (p.is_image OR p.is_sitemap OR NOT d.images_only)
+      AND (p.is_image OR p.is_sitemap OR ($4::text[] IS NULL OR p.url LIKE ANY ($4)) AND ($5::text[] IS NULL OR p.url LIKE ANY ($5)))
       AND ($6::text[] IS NULL OR p.url NOT LIKE ALL ($6))) waiting
 GROUP BY reason;
+
+-- name: adopt_seeds
+-- Adds seeds to a run: where its seeds lead to. $3 says which seed leads where.
+UPDATE runs r
+SET spec = r.spec || jsonb_build_object('seeds', (r.spec -> 'seeds') || $2::jsonb, 'redirected', COALESCE(r.spec -> 'redirected', '{}') || $3::jsonb)
+WHERE r.id = $1 AND NOT (r.spec -> 'seeds') @> $2::jsonb;
+
+-- name: read_redirected
+-- Which seeds of a run lead where.
+SELECT (r.spec -> 'redirected')::text FROM runs r WHERE r.id = $1 AND r.spec -> 'redirected' <> '{}';
+
+-- name: read_evidence
+-- What the last thousand visits of a run show about pages that may not be what was asked for: pages that wait for
+-- scripts, login forms with the URL of the first, and challenges for browsers; and whether a domain asked for a login.
+SELECT count(*) FILTER (WHERE 'waits_for_scripts' = ANY (p.flags) AND NOT 'rendered' = ANY (p.flags))::int AS shells,
+       count(*) FILTER (WHERE (p.flags && '{login_form,login_wall}'))::int AS login_forms,
+       min(p.url) FILTER (WHERE (p.flags && '{login_form,login_wall}')) AS login_url,
+       count(*) FILTER (WHERE t.error_code IN ('challenge', 'captcha', 'consent_wall'))::int AS challenges,
+       EXISTS (SELECT FROM domains d WHERE d.run_id = $1 AND 'login_required' IN (d.block_reason_code, d.error_streak_code)) AS asks_for_login
+FROM (SELECT * FROM crawl_tasks t WHERE t.run_id = $1 AND t.outcome IS NOT NULL AND NOT t.is_image ORDER BY t.id DESC LIMIT 1000) t
+JOIN pages p ON p.id = t.page_id;
+
+-- name: read_changes
+-- How many pages a run visited again, by whether their content had changed.
+SELECT count(*) FILTER (WHERE t.is_changed)::int AS changed, count(*) FILTER (WHERE NOT t.is_changed)::int AS unchanged
+FROM crawl_tasks t JOIN pages p ON p.id = t.page_id AND NOT p.is_image AND NOT p.is_sitemap
+WHERE t.run_id = $1 AND t.outcome = 'success' AND t.is_changed IS NOT NULL;
+
+-- name: read_not_due
+-- Counts the pages in a run's scope that were read before it began and that it did not visit, and returns when the
+-- first of their domains is visited again. Only domains that are older than the run can have such pages.
+SELECT count(p.id)::int AS pages, min(d.next_crawl_after) FILTER (WHERE d.status = 'exhausted') AS until
+FROM runs r
+JOIN domains d ON d.run_id = r.id AND d.first_seen_at < r.started_at
+JOIN pages p ON p.domain_id = d.id AND p.status = 'fetched' AND p.fetched_at < r.started_at AND NOT p.is_image AND NOT p.is_sitemap
+WHERE r.id = $1 AND p.depth <= $2
+  AND ($3::text[] IS NULL OR p.url LIKE ANY ($3)) AND ($4::text[] IS NULL OR p.url LIKE ANY ($4))
+  AND ($5::text[] IS NULL OR p.url NOT LIKE ALL ($5));
 
 -- name: read_clock
 -- The database clock, which decides leases.

@@ -66,3 +66,4 @@ class TaskNumbers(Row):
     status: str
     tasks: int
     average_s: float | None = Field(description="From request to outcome, of those that ended; waiting is not counted.")
+    waiting_s: float | None = Field(description="From when they were due to their request, of those that ended.")

@@ -11,8 +11,9 @@ from forager.db import statements
 from forager.db.query import fetch_one
 from forager.db.types import Connection, Row
 from forager.engine.models import Pause
-from forager.frontier.models import Outcome
-from forager.runs.models import IMAGE, DomainCount, Holder, OutcomeCount, RunSpec, Scope
+from forager.errors import ChallengeError
+from forager.frontier.models import LOGIN_WALL, Outcome
+from forager.runs.models import IMAGE, SITEMAP, DomainCount, Evidence, Holder, OutcomeCount, RunSpec, Scope
 from forager.stats.processes import get_process_key, has_exited, is_local_process
 
 SQL = statements.load("forager.stats")
@@ -48,7 +49,7 @@ async def run_started_at(conn: Connection, run: int) -> datetime:
 
 def spec_from_json(text: str) -> RunSpec:
     fields = json.loads(text)
-    for name in ("seeds", "include", "exclude", "allow_networks"):
+    for name in ("seeds", "include", "exclude", "allow_networks", "bare"):
         fields[name] = tuple(fields.get(name, ()))
     return RunSpec(**fields | {"scope": Scope(fields["scope"])})
 
@@ -129,8 +130,16 @@ async def count_outcomes(conn: Connection, run: int, outcomes: Sequence[Outcome]
 
 
 def reason_of(outcome: Outcome) -> str:
-    """Returns the status code where there was a response, else the error's code."""
-    reason = str(outcome.status_code or (outcome.error.code if outcome.error else "unknown"))
+    """Returns what was there in place of the page, the status code where there was a response, else the error's
+    code."""
+    if isinstance(outcome.error, ChallengeError):
+        reason = outcome.error.reason
+    elif outcome.reading is not None and LOGIN_WALL in outcome.reading.flags:
+        reason = LOGIN_WALL
+    else:
+        reason = str(outcome.status_code or (outcome.error.code if outcome.error else "unknown"))
+    if outcome.target.is_sitemap:
+        return SITEMAP + reason
     return IMAGE + reason if outcome.target.is_image else reason
 
 
@@ -274,6 +283,41 @@ async def read_waiting(
     """Returns rows (reason, pages, due_at) of known pages the run did not visit."""
     rows: list[Row] = await conn.fetch(SQL["read_waiting"], run, max_depth, has_limit, *patterns)
     return rows
+
+
+async def adopt_seeds(conn: Connection, run: int, redirected: Mapping[str, str]) -> None:
+    """Adds where its seeds lead to the seeds of a run, one by one: each is added once."""
+    for seed, url in redirected.items():
+        await conn.execute(SQL["adopt_seeds"], run, json.dumps([url]), json.dumps({seed: url}))
+
+
+async def read_redirected(conn: Connection, run: int) -> dict[str, str]:
+    """Returns seed → where it leads."""
+    found: dict[str, str] = json.loads(await conn.fetchval(SQL["read_redirected"], run) or "{}")
+    return found
+
+
+async def read_evidence(conn: Connection, run: int) -> Evidence:
+    """Returns what the last visits of a run show about pages that may not be what was asked for."""
+    return Evidence(**dict(await fetch_one(conn, SQL["read_evidence"], run)))
+
+
+async def read_changes(conn: Connection, run: int) -> tuple[int, int]:
+    """Returns how many pages the run visited again and found changed, and how many unchanged."""
+    row = await fetch_one(conn, SQL["read_changes"], run)
+    return row["changed"], row["unchanged"]
+
+
+async def read_not_due(
+    conn: Connection,
+    run: int,
+    *,
+    max_depth: int,
+    patterns: tuple[list[str] | None, list[str] | None, list[str] | None],
+) -> tuple[int, datetime | None]:
+    """Returns how many pages of an earlier crawl the run did not visit, and when the first of them is due."""
+    row = await fetch_one(conn, SQL["read_not_due"], run, max_depth, *patterns)
+    return row["pages"], row["until"]
 
 
 async def move_days(conn: Connection, domain_id: int, others: Sequence[int]) -> None:

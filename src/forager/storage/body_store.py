@@ -63,8 +63,11 @@ class BodyStore:
 
     # packing -------------------------------------------------------------------------------------------------------
 
-    def pack(self, policy: str, fetched: Fetched, past: Past | None, at: datetime) -> StoredBody | None:
-        """Returns what is to be stored of a response; None if there is nothing."""
+    def pack(
+        self, policy: str, fetched: Fetched, past: Past | None, at: datetime, screenshot: bytes | None = None
+    ) -> StoredBody | None:
+        """Returns what is to be stored of a response; None if there is nothing. A screenshot is stored with a snapshot
+        only: an archive holds what the server sent."""
         before = past.body_ref if past else None
         is_confirmed = fetched.status_code == NOT_MODIFIED
         is_page = 200 <= fetched.status_code < 300 and bool(fetched.body)
@@ -74,7 +77,7 @@ class BodyStore:
             case ContentPolicy.SNAPSHOT if is_confirmed:
                 return _confirmed(before)
             case ContentPolicy.SNAPSHOT:
-                return snapshot.pack(fetched) if is_page else None
+                return snapshot.pack(fetched, screenshot) if is_page else None
             case ContentPolicy.ARCHIVE if is_confirmed:
                 original = self._original_of(before)
                 return warc_record.pack(fetched, at, original) if original else _confirmed(before)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from forager.config.extras import install_hint
 from forager.errors import ConfigurationError, StoreError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def connect(bucket: Bucket, *, timeout_s: int = REQUEST_S, environ: Mapping[str,
         from obstore.store import S3Store
     except ImportError:
         raise ConfigurationError(
-            f"{bucket} needs a library that is not installed: install `obstore`, or Forager with its extra `s3`."
+            f"{bucket} needs a library that is not installed: {install_hint('s3', 'obstore')}."
         ) from None
     if not any(environ.get(name) for name in KEYS):
         raise ConfigurationError(

@@ -127,7 +127,8 @@ async def set_priority_many(
     if not dry_run:
         held = [each for each in await hold(conn, chosen) if each.status not in CLOSED]
         chosen = [each.id for each in held]
-        await set_priorities(conn, [each for each in held if each.priority != priority], priority, by=by, reason=reason)
+        changed = [each for each in held if not each.has_priority(priority)]
+        await set_priorities(conn, changed, priority, by=by, reason=reason)
         if which.domain is not None and not which.task_ids and which.batch_id is None:
             domain = await _domain_id(conn, which.domain)
             assert domain is not None

@@ -62,8 +62,11 @@ class DeadTask(Row):
     task_id: int
     url: str
     domain: str
+    category: Category
     code: str
+    status_code: int | None
     message: str | None
+    blame: str
     died_at: datetime
     retry_count: int
     fingerprint: str

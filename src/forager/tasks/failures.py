@@ -54,11 +54,16 @@ CATEGORIES: Mapping[str, Category] = {
     "robots_denied": Category.ROBOTS,
     "robots_unreachable": Category.SITE,
     "tls_error": Category.SITE,
+    "https_unavailable": Category.SITE,
+    "session_url": Category.SITE,
     "bad_answer": Category.SITE,
     "bad_response": Category.SITE,
     "too_large": Category.SITE,
     "too_many_redirects": Category.SITE,
     "http_status": Category.SITE,
+    "challenge": Category.SITE,
+    "captcha": Category.SITE,
+    "consent_wall": Category.SITE,
     "decode_error": Category.PARSE,
     "parser_crash": Category.PARSE,
     "parser_limit": Category.PARSE,
@@ -75,6 +80,11 @@ CATEGORIES: Mapping[str, Category] = {
     "broken": Category.US,
 }
 """All error codes; a test compares them."""
+
+
+MAY_PASS = ("network_error", "dns_error", "connect_error", "connection_lost", "timeout", "robots_unreachable")
+"""Codes of errors of sites and networks that are retried. A page whose last retry ended so was given up, unlike one
+that has a definite answer, such as 404. A test compares them with the errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +188,19 @@ async def list_dead(
     *,
     since: timedelta = ALL_TIME,
     fingerprint: str | None = None,
+    category: str | None = None,
     before: tuple[int | None, int | None] = (None, None),
     limit: int = 100,
 ) -> Row:
-    """Returns visits that failed for good by our own fault, and webhook calls that were not accepted; of each up to
-    `limit`, newest first. `before`: only those older than this visit and this call."""
+    """Returns visits that were given up, by our own fault or after all retries, and webhook calls that were not
+    accepted; of each up to `limit`, newest first. `category`: only visits with this cause, and no calls. `before`: only
+    those older than this visit and this call."""
     since_at = await read_clock(conn) - since
-    dead = await conn.fetch(SQL["dead_tasks"], since_at, fingerprint, before[0], limit)
-    calls = await conn.fetch(SQL["dead_webhooks"], before[1], limit)
-    return {"tasks": [dict(row) for row in dead], "webhooks": [dict(row) for row in calls]}
+    codes = _codes_of(category)
+    dead = await conn.fetch(SQL["dead_tasks"], since_at, fingerprint, before[0], limit, MAY_PASS, codes)
+    calls = await conn.fetch(SQL["dead_webhooks"], before[1], limit) if category is None else []
+    tasks = [dict(row) | {"category": category_of(row["code"]).value} for row in dead]
+    return {"tasks": tasks, "webhooks": [dict(row) for row in calls]}
 
 
 async def redrive(
@@ -194,24 +208,27 @@ async def redrive(
     *,
     by: str,
     fingerprint: str | None = None,
+    category: str | None = None,
     since: timedelta = ALL_TIME,
     limit: int = MOST_REDRIVEN,
     dry_run: bool = False,
 ) -> RedriveResult:
-    """Retries what failed for good: all dead letters including webhooks, or every visit that failed with one
-    problem; of each kind at most `limit`, the newest."""
+    """Retries what was given up: all dead letters including webhooks, those of one category, or every visit that failed
+    with one problem; of each kind at most `limit`, the newest."""
     since_at = await read_clock(conn) - since
     if fingerprint is None:
-        rows = await conn.fetch(SQL["dead_tasks"], since_at, None, None, limit)
+        codes = _codes_of(category)
+        rows = await conn.fetch(SQL["dead_tasks"], since_at, None, None, limit, MAY_PASS, codes)
         chosen = [row["task_id"] for row in rows]
     else:
         found = await find(conn, fingerprint, since=since)
         fingerprint = found.fingerprint
         rows = await conn.fetch(SQL["failed_of_pattern"], since_at, found.code, found.shape, limit)
         chosen = [row["id"] for row in rows]
-    reason = f"errors {fingerprint}" if fingerprint else "dead letters"
+    reason = f"errors {fingerprint}" if fingerprint else "dead letters" + (f", {category}" if category else "")
     done = await tasks_many.restart_tasks(conn, chosen, by=by, reason=reason, dry_run=dry_run)
-    calls = await _redrive_calls(conn, limit, dry_run=dry_run) if fingerprint is None else 0
+    is_all = fingerprint is None and category is None
+    calls = await _redrive_calls(conn, limit, dry_run=dry_run) if is_all else 0
     return RedriveResult(fingerprint, [task.task_id for task in done.tasks], calls, dry_run)
 
 

@@ -56,15 +56,44 @@ GROUP BY d.name ORDER BY count(*) DESC, d.name LIMIT $4;
 SELECT e.stack, p.url FROM crawl_tasks t JOIN pages p ON p.id = t.page_id LEFT JOIN errors e ON e.task_id = t.id WHERE t.id = $1 LIMIT 1;
 
 -- name: dead_tasks
--- Visits that failed for good by our own fault and have no later task. $2: only of this problem, $3: only older ones.
-SELECT t.id AS task_id, p.url, d.name AS domain, t.error_code AS code, t.error_message AS message, t.completed_at AS died_at, t.retry_count,
+-- Visits that were given up, newest first, whose pages have no later task: those that failed by our own fault, and those
+-- that failed after all retries with an error that may pass. $2: only of this problem, $3: only older ones, $5: codes of
+-- errors that may pass, $6: only these codes. Responses such as 404 and what a robots.txt forbids are not given up: they
+-- are results. Each outcome is an ordered range of its index.
+WITH given_up AS (
+    SELECT c.id
+    FROM unnest('{failed,timeout,blocked_5xx}'::task_outcome[]) AS o (outcome)
+    CROSS JOIN LATERAL (
+        SELECT t.id FROM crawl_tasks t
+        WHERE t.outcome = o.outcome AND t.outcome <> 'success' AND t.completed_at >= $1 AND ($3::bigint IS NULL OR t.id < $3)
+          AND (o.outcome <> 'failed' OR t.blame IN ('us', 'parser') OR t.error_code = ANY ($5::text[]))
+          AND ($6::text[] IS NULL OR t.error_code = ANY ($6))
+          AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id)
+          AND ($2::text IS NULL OR left(md5(t.error_code || ' ' || failure_shape(t.error_code, COALESCE(t.error_message, ''),
+                                            (SELECT e.stack FROM errors e WHERE e.task_id = t.id LIMIT 1))), 12) = $2)
+        ORDER BY t.id DESC LIMIT $4
+    ) c
+    UNION ALL
+    SELECT c.id
+    FROM unnest('{408,425,429}'::smallint[]) AS n (code)
+    CROSS JOIN LATERAL (
+        SELECT t.id FROM crawl_tasks t
+        WHERE t.status_code = n.code AND t.status_code <> 200 AND t.outcome = 'blocked_4xx' AND t.completed_at >= $1 AND ($3 IS NULL OR t.id < $3)
+          AND ($6 IS NULL OR t.error_code = ANY ($6))
+          AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id)
+          AND ($2 IS NULL OR left(md5(t.error_code || ' ' || failure_shape(t.error_code, COALESCE(t.error_message, ''), NULL)), 12) = $2)
+        ORDER BY t.id DESC LIMIT $4
+    ) c
+)
+SELECT t.id AS task_id, p.url, d.name AS domain, t.error_code AS code, t.status_code, t.error_message AS message, COALESCE(t.blame, 'nobody') AS blame,
+       t.completed_at AS died_at, t.retry_count,
        left(md5(t.error_code || ' ' || failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack)), 12) AS fingerprint
-FROM crawl_tasks t JOIN pages p ON p.id = t.page_id JOIN domains d ON d.id = t.domain_id LEFT JOIN errors e ON e.task_id = t.id
-WHERE t.outcome = 'failed' AND t.blame IN ('us', 'parser') AND t.completed_at >= $1
-  AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id)
-  AND ($2::text IS NULL OR left(md5(t.error_code || ' ' || failure_shape(t.error_code, COALESCE(t.error_message, ''), e.stack)), 12) = $2)
-  AND ($3::bigint IS NULL OR t.id < $3)
-ORDER BY t.id DESC LIMIT $4;
+FROM (SELECT g.id FROM given_up g ORDER BY g.id DESC LIMIT $4) g
+JOIN crawl_tasks t ON t.id = g.id
+JOIN pages p ON p.id = t.page_id
+JOIN domains d ON d.id = t.domain_id
+LEFT JOIN LATERAL (SELECT x.stack FROM errors x WHERE x.task_id = t.id LIMIT 1) e ON true
+ORDER BY t.id DESC;
 
 -- name: failed_of_pattern
 -- The last visits of pages that failed with one problem, whatever the cause, and have no later task.

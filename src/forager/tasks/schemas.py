@@ -31,6 +31,7 @@ class TaskRow(Row):
     priority: int
     created_by: str
     created_at: datetime
+    updated_at: datetime = Field(description="When it last changed: claimed, given back, paused, rescheduled, closed.")
     scheduled_for: datetime
     locked_by: int | None
     locked_at: datetime | None
@@ -103,6 +104,13 @@ class Stopping(Row):
     message: str
 
 
+class CurrentTask(Row):
+    task_id: int
+    url: str
+    domain: str
+    locked_at: datetime = Field(description="Since when the worker holds it.")
+
+
 class WorkerRow(Row):
     id: int
     run_id: int | None
@@ -122,6 +130,8 @@ class WorkerRow(Row):
     paused_since: datetime | None
     is_silent: bool
     domains: int
+    tasks: int = Field(description="Tasks that it holds now: in its queues, or under way.")
+    current: list[CurrentTask] = Field(description="Up to ten of them, those held longest first.")
 
 
 class WorkerDrained(Row):
@@ -248,6 +258,7 @@ class Task(Row):
     batch: str | None
     created_by: str
     created_at: datetime
+    updated_at: datetime = Field(description="When it last changed: claimed, given back, paused, rescheduled, closed.")
     scheduled_for: datetime
     locked_by: int | None
     locked_at: datetime | None

@@ -67,7 +67,7 @@ async def orders(conn: Connection, task_id: int, *, limit: int = SHOWN) -> list[
 
 
 async def count(conn: Connection, *, since: datetime) -> list[Row]:
-    """Returns the number of tasks and their average duration by state."""
+    """Returns the number of tasks by state, and how long they took and waited on average."""
     return [dict(row) for row in await conn.fetch(SQL["count_tasks"], since)]
 
 
@@ -130,9 +130,10 @@ async def restart(
     if again.is_new:
         message = f"Visits the page of task {task_id} again."
     else:
-        message = f"Was open for the page of task {task_id} already" + (
-            f": now {again.change}." if again.change else "."
-        )
+        kept = "; it keeps its time and priority, as the restart names none"
+        names_any = priority is not None or scheduled_at is not None
+        change = f": now {again.change}" if again.change else "" if names_any else kept
+        message = f"Was open for the page of task {task_id} already{change}."
     was_changed = again.is_new or again.change is not None
     return await _tell(conn, held._replace(id=again.task_id), was_changed, message)
 
@@ -146,7 +147,7 @@ async def set_priority(
     held = await _hold_one(conn, task_id)
     if held.status in CLOSED:
         raise _closed(held, "given another priority")
-    if held.priority == priority:
+    if held.has_priority(priority):
         return await _tell(conn, held, False, f"Its priority was {priority} already.")
     await set_priorities(conn, [held], priority, by=by, reason=reason)
     return await _tell(conn, held, True, f"Its priority is {priority}, it was {held.priority}.")

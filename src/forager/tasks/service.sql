@@ -4,7 +4,7 @@
 -- One task with its details, its page, its batch and its webhook call.
 SELECT t.id, t.page_id, p.url, d.name AS domain, t.status::text AS status, t.outcome::text AS outcome, t.priority, t.retry_count, t.max_retries,
        t.recrawl_count, t.is_recurring, t.revisit_every_s, t.parent_task_id, t.depends_on, t.is_waiting, t.run_id, t.batch_id,
-       b.name AS batch, t.created_by, t.created_at, t.scheduled_for, t.locked_by, t.locked_at, t.requested_at, t.completed_at,
+       b.name AS batch, t.created_by, t.created_at, t.updated_at, t.scheduled_for, t.locked_by, t.locked_at, t.requested_at, t.completed_at,
        t.status_code, t.error_code, t.error_message, t.blame, t.response_time_ms, t.bytes, t.is_changed, t.proxy_id, t.body_ref,
        p.status::text AS page_status, d.status::text AS domain_status, d.is_active AS domain_is_active,
        t.webhook_url, w.tries AS webhook_tries, w.delivered_at AS webhook_delivered_at, w.died_at AS webhook_died_at,
@@ -85,13 +85,15 @@ ORDER BY t.id LIMIT $2;
 SELECT t.id, t.outcome::text AS outcome FROM crawl_tasks t WHERE t.id = ANY ($1::bigint[]);
 
 -- name: count_tasks
--- Number of tasks in each state, of open ones and those closed since; and how long these took from their request to
--- their outcome. The wait before that is not included; a task without a request has no duration.
+-- Number of tasks in each state, of open ones and those closed since; how long these took from their request to their
+-- outcome, and how long they waited for that request from when they were due. A task without a request has neither.
 SELECT t.status::text AS status, count(*) AS tasks,
-       round(avg(EXTRACT(EPOCH FROM t.completed_at - t.requested_at))::numeric, 2)::float8 AS average_s
-FROM (SELECT o.status, o.requested_at, o.completed_at FROM crawl_tasks o WHERE o.outcome IS NULL
+       round(avg(EXTRACT(EPOCH FROM t.completed_at - t.requested_at))::numeric, 2)::float8 AS average_s,
+       round(avg(CASE WHEN t.requested_at IS NOT NULL THEN GREATEST(EXTRACT(EPOCH FROM t.requested_at - t.due_at), 0) END)::numeric, 2)::float8 AS waiting_s
+FROM (SELECT o.status, NULL::timestamptz AS due_at, NULL::timestamptz AS requested_at, NULL::timestamptz AS completed_at
+      FROM crawl_tasks o WHERE o.outcome IS NULL
       UNION ALL
-      SELECT c.status, c.requested_at, c.completed_at FROM crawl_tasks c WHERE c.completed_at >= $1) t
+      SELECT c.status, c.scheduled_for, c.requested_at, c.completed_at FROM crawl_tasks c WHERE c.completed_at >= $1) t
 GROUP BY t.status ORDER BY t.status;
 
 -- name: find_batch

@@ -13,15 +13,27 @@ from urllib.parse import urlsplit
 from forager.db.types import Connection
 from forager.domains import store as domain_store
 from forager.domains import tasks as domains
+from forager.domains.denied import require_allowed
+from forager.domains.settings import Order, find_crawled, remember_order
 from forager.errors import AddressBlockedError, BadUrlError, ConflictError, NotFoundError, UsageError
 from forager.frontier import store
 from forager.frontier import tasks as frontier
 from forager.frontier.enqueue import EnqueueResult, enqueue
+from forager.frontier.page_priority import URGENT
 from forager.frontier.task_status import TaskStatus
-from forager.frontier.tasks import NewTask
+from forager.frontier.tasks import NewTask, RescheduledTask
 from forager.links.models import Discovery
 from forager.politeness.guard import AddressGuard, host_as_ip
-from forager.tasks.transitions import SQL, TaskState, first_due, state_of, validate_priority
+from forager.runs.models import Scope
+from forager.tasks.transitions import (
+    SQL,
+    TaskState,
+    describe_change,
+    first_due,
+    note_changes,
+    state_of,
+    validate_priority,
+)
 from forager.urls.domain import domain_of
 from forager.urls.normalize import normalize, url_key
 
@@ -52,13 +64,12 @@ class TaskOrder:
 @dataclass(frozen=True, slots=True)
 class SubmitResult:
     tasks: tuple[TaskState, ...]
-    """In the order submitted; a URL given twice appears once. `was_changed`: the task is new."""
+    """In the order submitted; a URL given twice appears once. `was_changed`: the task is new, or was open and is
+    earlier, more urgent or has other options now."""
     batch_id: int | None
     batch: str | None
-
-    @property
-    def new(self) -> int:
-        return sum(task.was_changed for task in self.tasks)
+    new: int
+    """Number of tasks that were created."""
 
 
 async def submit(
@@ -69,17 +80,26 @@ async def submit(
     reason: str | None = None,
     batch: str | None = None,
     guard: AddressGuard | None = None,
+    is_only: bool | None = None,
 ) -> SubmitResult:
-    """Creates all of the tasks or none. With the guard, addresses that are never allowed are rejected here already."""
+    """Creates all of the tasks or none. With the guard, addresses that are never allowed are rejected here already.
+
+    `is_only`: of a domain that is not crawled otherwise, visit no other page. None: so for domains without a scope.
+    """
     wanted = read_orders(orders, guard)
+    names = sorted({domain_of(url) for url in wanted})
+    crawled = await find_crawled(conn, names)
     ends = await _ends_of_dependencies(conn, list(wanted.values()))
     row = await frontier.name_batch(conn, _batch_name(batch), by=by) if batch is not None else None
     page_ids = await _enqueue(conn, list(wanted))
+    if is_only is not False:
+        only = Order(Scope.PAGE, {}, {}, crawled, is_default=is_only is None)
+        await remember_order(conn, only, names, by=by)
     await _check_dependencies(conn, wanted, page_ids)
     tasks = [_new_task(page_ids[url], order, row["id"] if row else None, ends) for url, order in wanted.items()]
     added = await frontier.queue_pages(conn, [task.page_id for task in tasks])
     new = await frontier.add(conn, tasks, by=by)
-    await frontier.update_tasks(conn, [task for task in tasks if task.page_id not in new])
+    changed = await frontier.update_tasks(conn, [task for task in tasks if task.page_id not in new])
     opened = await frontier.list_open(conn, [task.page_id for task in tasks])
     first = first_due(task for task in opened.values() if task.status is PENDING)
     await domains.expect_visits(conn, first, added)
@@ -87,12 +107,19 @@ async def submit(
         (task, None, opened[page].status) for page, task in new.items()
     ]
     await frontier.note_orders(conn, moves, verb="submit", by=by, reason=reason)
+    await note_changes(conn, "submit", list(changed.values()), by=by, reason=reason)
     states = {state["id"]: state for state in await conn.fetch(SQL["read_states"], [t.id for t in opened.values()])}
     told = tuple(
-        state_of(states[opened[page].id], page in new, "Ordered." if page in new else "It was open already.")
-        for page in page_ids.values()
+        state_of(states[task], page in new or task in changed, _describe(page in new, changed.get(task)))
+        for page, task in ((page, opened[page].id) for page in page_ids.values())
     )
-    return SubmitResult(told, row["id"] if row else None, row["name"] if row else None)
+    return SubmitResult(told, row["id"] if row else None, row["name"] if row else None, len(new))
+
+
+def _describe(is_new: bool, change: RescheduledTask | None) -> str:
+    if is_new:
+        return "Ordered."
+    return f"It was open already: now {describe_change(change)}." if change else "It was open already."
 
 
 def read_orders(orders: Sequence[TaskOrder], guard: AddressGuard | None = None) -> dict[str, TaskOrder]:
@@ -164,6 +191,7 @@ def _batch_name(name: str) -> str:
 async def _enqueue(conn: Connection, urls: Sequence[str]) -> dict[str, int]:
     """Returns the page id of each URL, adding unknown pages. Their domains are locked."""
     links = {url: Discovery(url, url_key(url), domain_of(url), 0, 0, "", "seed") for url in urls}
+    await require_allowed(conn, {link.domain for link in links.values()})
     learned = EnqueueResult()
 
     async def find_or_add(conn: Connection, bases: Mapping[str, str]) -> Mapping[str, int]:
@@ -172,6 +200,7 @@ async def _enqueue(conn: Connection, urls: Sequence[str]) -> dict[str, int]:
 
     await enqueue(conn, learned, {link.key: link for link in links.values()}, find_or_add, are_seeds=True)
     await domains.hold(conn, await _domains_of(conn, list(learned.page_ids.values())))
+    await store.mark_seeds(conn, list(learned.page_ids.values()))
     await domain_store.count_discovered(conn, learned.new, run=None)
     if learned.nearer and (nearer := await store.update_depths(conn, learned.nearer)):
         await domain_store.wake(conn, sorted(nearer))
@@ -227,4 +256,5 @@ def _new_task(page: int, order: TaskOrder, batch: int | None, ends: Mapping[int,
         depends_on=order.depends_on,
         is_waiting=order.depends_on is not None and ends[order.depends_on] is None,
         batch_id=batch,
+        is_urgent=order.priority is not None and order.priority <= URGENT,
     )

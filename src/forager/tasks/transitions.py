@@ -14,6 +14,7 @@ from forager.domains import store as domain_store
 from forager.domains import tasks as domains
 from forager.errors import UsageError
 from forager.frontier import tasks as frontier
+from forager.frontier.page_priority import URGENT
 from forager.frontier.task_status import TaskStatus
 from forager.frontier.tasks import LockedTask, NewTask, RescheduledTask
 from forager.stats import store as stats
@@ -76,7 +77,7 @@ async def cancel_locked(conn: Connection, held: Sequence[LockedTask], *, by: str
     words = f"cancelled by {by}" + (f": {reason}" if reason else "")
     freed, lost = await frontier.cancel(conn, {each.id: each.page_id for each in held}, reason=words)
     await domain_store.return_claims(conn, freed)
-    for run, _, pages in freed:
+    for run, _, pages, _ in freed:
         await stats.return_pages(conn, run, pages)
     await domains.lose_pages(conn, lost)
     await note_moves(conn, "cancel", held, CANCELLED, by=by, reason=reason)
@@ -95,14 +96,15 @@ async def restart_locked(
     conn: Connection, held: Sequence[LockedTask], order: RestartOrder, *, by: str, reason: str | None
 ) -> dict[int, Restarted]:
     """Returns the open task of each page. The given tasks are closed, and their domains locked. A task that is
-    already open gets the time and the priority of the restart, which is recorded as well."""
+    already open gets the time and the priority that the restart names, which is recorded as well; a restart that
+    names neither leaves it as it is."""
     parents = {row["page_id"]: row for row in await frontier.closed_orders(conn, [each.id for each in held])}
     added = await frontier.queue_pages(conn, list(parents))
     new = await frontier.add(conn, [_build_task(row, order) for row in parents.values()], by=by)
     opened = await frontier.list_open(conn, list(parents))
     known = [task.id for page, task in opened.items() if page not in new]
-    hurried = await frontier.run_now(conn, known, priority=order.priority, at=order.scheduled_at)
-    changes = {task: _change(each) for task, each in hurried.items()}
+    moved = await frontier.reschedule(conn, known, priority=order.priority, at=order.scheduled_at)
+    changes = {task: describe_change(each) for task, each in moved.items()}
     await frontier.move_dependencies(conn, {parents[page]["id"]: task.id for page, task in opened.items()})
     first = first_due(
         task for task in (await frontier.list_open(conn, list(parents))).values() if task.status is PENDING
@@ -110,22 +112,20 @@ async def restart_locked(
     await domains.expect_visits(conn, first, added)
     moves: list[tuple[int, TaskStatus | None, TaskStatus]] = [(task, None, PENDING) for task in new.values()]
     await frontier.note_orders(conn, moves, verb="restart", by=by, reason=reason)
-    await _record_rescheduled(conn, list(hurried.values()), by=by, reason=reason)
+    await note_changes(conn, "restart", list(moved.values()), by=by, reason=reason)
     return {page: Restarted(task.id, page in new, changes.get(task.id)) for page, task in opened.items()}
 
 
-async def _record_rescheduled(
-    conn: Connection, hurried: Sequence[RescheduledTask], *, by: str, reason: str | None
+async def note_changes(
+    conn: Connection, verb: str, changed: Sequence[RescheduledTask], *, by: str, reason: str | None
 ) -> None:
-    """Records one row per task; for a single task it states what changed, for several that they are due earlier."""
-    if hurried:
-        change = _change(hurried[0]) if len(hurried) == 1 else "due now instead of later"
-        moves = [(each.id, each.status, each.status) for each in hurried]
-        words = change + (f": {reason}" if reason else "")
-        await frontier.note_orders(conn, moves, verb="restart", by=by, reason=words)
+    """Records what changed, a row per task."""
+    why = f": {reason}" if reason else ""
+    words = [(each.id, each.status, f"{describe_change(each)}{why}") for each in changed]
+    await frontier.note_changes(conn, words, verb=verb, by=by)
 
 
-def _change(each: RescheduledTask) -> str:
+def describe_change(each: RescheduledTask) -> str:
     parts = []
     if each.scheduled_for != each.was_scheduled_for:
         parts.append(
@@ -133,7 +133,7 @@ def _change(each: RescheduledTask) -> str:
         )
     if each.priority != each.was_priority:
         parts.append(f"priority {each.priority} instead of {each.was_priority}")
-    return ", ".join(parts)
+    return ", ".join(parts) or "other options"
 
 
 def _build_task(row: Row, order: RestartOrder) -> NewTask:
@@ -149,6 +149,7 @@ def _build_task(row: Row, order: RestartOrder) -> NewTask:
         webhook_url=row["webhook_url"],
         batch_id=row["batch_id"],
         recrawl_count=row["recrawl_count"],
+        is_urgent=row["is_urgent"] if order.priority is None else order.priority <= URGENT,
     )
 
 

@@ -49,7 +49,7 @@ is_escaped(char high, char low)
     }
     switch (high) {
     case '2':
-        return low != 'D' && low != 'E';
+        return is_one_of(low, "0234567BCF");
     case '3':
         return low >= 'A';
     case '4':

@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def normalize(urls: Annotated[list[str], typer.Argument(metavar="URL")], _as_json: Json = False) -> None:
-    """Show the one spelling of URLs, a JSON object per line."""
+    """Show the normalised form of URLs, a JSON object per line."""
     rows = [normal_form(url) for url in urls]
     for row in rows:
         output.write_json(row)
@@ -27,14 +27,15 @@ def normalize(urls: Annotated[list[str], typer.Argument(metavar="URL")], _as_jso
 
 def normal_form(url: str) -> dict[str, Any]:
     from forager.urls.domain import domain_of, origin_of, registrable
+    from forager.urls.normalize import has_credentials, url_key
     from forager.urls.normalize import normalize as normalize_url
-    from forager.urls.normalize import url_key
 
     try:
         spelling = normalize_url(url)
     except BadUrlError as error:
         return {"input": url, "error": str(error)}
     domain = domain_of(spelling)
+    note = {"note": "the user name and password are removed; set them for the domain"} if has_credentials(url) else {}
     return {
         "input": url,
         "url": spelling,
@@ -42,4 +43,5 @@ def normal_form(url: str) -> dict[str, Any]:
         "registrable": registrable(domain),
         "origin": origin_of(spelling),
         "key": url_key(spelling).hex(),
+        **note,
     }

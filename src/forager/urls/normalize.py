@@ -18,12 +18,19 @@ KEY_BYTES = 16
 # ada's serialisation is regular: the authority ends at the first slash, "@" in userinfo is escaped.
 HREF = re.compile(r"(https?)://(?:[^/]*@)?(\[[0-9a-f:.]+\]|[^/:]+)(:\d+)?(/[^?#]*)(?:\?([^#]*))?")
 DNS_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*")
-UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-WHITESPACE = " \t\n\r\f"
+SURROGATE = re.compile("[\ud800-\udfff]")
+C0_AND_SPACE = "".join(map(chr, range(0x21)))
+"""What the standard strips from both ends of a URL."""
 USERINFO = re.compile(r"(?<=[/\\])[^/\\?#]*@")
 STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
-UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!()*")
+"""Characters that mean the same escaped and plain: those of RFC 3986, and the marks of RFC 2396, which scripts leave
+alone and PHP escapes (`Foo_(film)`, `Foo_%28film%29`)."""
+ODD = re.compile(r"[%'\[\]{}|^`\\]")
+"""Escapes, and characters that the standard leaves alone although no path or query of RFC 3986 has them; a quote, too,
+which it escapes in the query only."""
+UNESCAPED = re.compile(r"['\[\]{}|^`\\]")
 
 
 def _fix_escape(high: str, low: str) -> str:
@@ -69,13 +76,14 @@ def apply_policy(href: str, policy: UrlPolicy) -> str:
     return result
 
 
-def normalize_query(query: str, policy: UrlPolicy) -> str:
+def normalize_query(query: str, policy: UrlPolicy, *, is_plain: bool = False) -> str:
     """Returns the query without tracking and empty parameters, sorted by name, then value, so that permutations are one
-    page."""
+    page. `is_plain`: it has no escapes, and needs none."""
+    is_odd = not is_plain and ODD.search(query) is not None
     if "&" not in query:
-        piece = fix_escapes(query) if "%" in query else query
+        piece = fix_escapes(query) if is_odd else query
         return "" if policy.tracks(piece.partition("=")[0]) else piece
-    pieces = [fix_escapes(piece).partition("=") for piece in query.split("&") if piece]
+    pieces = [(fix_escapes(piece) if is_odd else piece).partition("=") for piece in query.split("&") if piece]
     kept = [piece for piece in pieces if not policy.tracks(piece[0])]
     if policy.sort_query:
         kept.sort()
@@ -83,11 +91,23 @@ def normalize_query(query: str, policy: UrlPolicy) -> str:
 
 
 def fix_escapes(text: str) -> str:
-    """Decodes unnecessary escapes and writes the others in capitals. A text with a broken escape is left unchanged:
-    decoding around it could complete the broken one (`%%34%31` → `%41`) and change the meaning next time."""
-    if "%" not in text or STRAY_PERCENT.search(text):
+    """Decodes unnecessary escapes, writes the others in capitals, and escapes characters that need it. Nothing is
+    decoded beside a broken escape: that could complete the broken one (`%%34%31` → `%41`) and change the meaning next
+    time."""
+    if not ODD.search(text):
         return text
-    return ESCAPE.sub(lambda match: SPELLINGS[match.group()], text)
+    if not STRAY_PERCENT.search(text):
+        text = ESCAPE.sub(lambda match: SPELLINGS[match.group()], text)
+    return UNESCAPED.sub(lambda match: f"%{ord(match.group()):02X}", text)
+
+
+def has_credentials(url: str) -> bool:
+    """Whether a URL as typed carries a user name or a password, which normalising removes."""
+    try:
+        parts = URL(url)
+    except ValueError:
+        return False
+    return parts.protocol in {"http:", "https:"} and bool(parts.username or parts.password)
 
 
 def check_host(host: str) -> str:
@@ -101,8 +121,8 @@ def check_host(host: str) -> str:
 def check_printable(url: str, policy: UrlPolicy) -> None:
     if len(url) > policy.max_bytes:
         raise BadUrlError(f"{show(url)} is longer than {policy.max_bytes} bytes.")
-    if not url.isprintable() and UNWRITABLE.search(url.strip(WHITESPACE)):
-        raise BadUrlError(f"{show(url)} contains control characters or broken text.")
+    if not url.isprintable() and SURROGATE.search(url):
+        raise BadUrlError(f"{show(url)} contains broken text.")
 
 
 def show(url: str) -> str:
@@ -112,7 +132,7 @@ def show(url: str) -> str:
 
 
 def _explain_invalid(url: str) -> str:
-    guess = f"https://{url.strip(WHITESPACE)}"
+    guess = f"https://{url.strip(C0_AND_SPACE)}"
     if ":" not in url and "." in url and URL.can_parse(guess):
         return f"{show(url)} has no scheme; write {show(guess)}."
     return f"{show(url)} is no URL; write it like https://site.example/page."

@@ -14,8 +14,8 @@ from forager.urls import compiled
 from forager.urls.compiled import JoinSimple
 from forager.urls.domain import LONGEST_ORIGIN, is_canonical_origin
 from forager.urls.normalize import (
+    C0_AND_SPACE,
     HREF,
-    WHITESPACE,
     apply_policy,
     check_host,
     check_printable,
@@ -28,7 +28,7 @@ from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
 
 # Characters that normalising never changes: no escapes, no colon (a scheme?), no quote or backslash.
 PLAIN = re.compile(r"([A-Za-z0-9_~!$&()*+,;=@./-]*)(?:\?([A-Za-z0-9_~!$&()*+,;=@./:?-]*))?(?:#[!-~]*)?")
-ESCAPED = r"%(?:[0189A-F][0-9A-F]|2[0-9ABCF]|3[A-F]|40|5[B-E]|60|7[BCDF])"
+ESCAPED = r"%(?:[0189A-F][0-9A-F]|2[02-7BCF]|3[A-F]|40|5[B-E]|60|7[BCDF])"
 """A necessary escape in normalised form."""
 SIMPLE = re.compile(
     rf"(/(?:[A-Za-z0-9_~!$&()*+,;=@./:-]|{ESCAPED})*|(?:[A-Za-z0-9_~!$&()*+,;=@./-]|{ESCAPED})+)(?:#[!->@-~]*)?"
@@ -71,7 +71,7 @@ def resolve_link(base: str, href: str, policy: UrlPolicy = DEFAULT_POLICY) -> st
 
 def get_drop_reason(href: str) -> Literal["scheme", "bad_url"]:
     """Returns why a link resolved to None: another scheme (`mailto:`), or an invalid URL."""
-    match = SCHEME.match(href.lstrip(WHITESPACE))
+    match = SCHEME.match(href.lstrip(C0_AND_SPACE))
     return "scheme" if match and match[1].lower() not in {"http", "https"} else "bad_url"
 
 
@@ -131,7 +131,7 @@ def _join_plain(base: Base, href: str, policy: UrlPolicy) -> str | None:
         return None
     if policy.strip_trailing_slash:
         path = path.rstrip("/") or "/"
-    if query and (query := normalize_query(query, policy)):
+    if query and (query := normalize_query(query, policy, is_plain=True)):
         return f"{origin}{path}?{query}"
     return origin + path
 

@@ -14,7 +14,7 @@ from forager.cli.table import Cell, Note, number, wrap_column
 from forager.errors import UsageError
 from forager.tasks.commands.tasks import LARGEST_ID
 
-SUMMARY = "List calls to webhooks; try again those given up."
+SUMMARY = "List webhook calls; retry those that were given up."
 COLOURS = {"delivered": "green", "dead": "red", "waiting": "cyan"}
 
 
@@ -57,18 +57,18 @@ def webhooks(
         if row["error"]:
             lines.append(Note(f"  └─ {words.clean(row['error'])}"))
     table.write((number("call"), "of", "state", number("tries"), "when", wrap_column("url")), lines)
-    return None if rows else output.say("No call fits. `forager tasks submit URL --webhook URL` orders one.")
+    return None if rows else output.say("No call matches. `forager tasks submit URL --webhook URL` adds one.")
 
 
 def retry_calls(
     ids: Annotated[
-        list[int] | None, typer.Argument(metavar="[ID]...", min=1, max=LARGEST_ID, help="Numbers of calls; none: all.")
+        list[int] | None, typer.Argument(metavar="[ID]...", min=1, max=LARGEST_ID, help="IDs of calls; by default all.")
     ] = None,
     *,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Try calls again that were given up."""
+    """Retry calls that were given up."""
     from forager.webhooks.service import retry_calls as control
 
     revived = run_action(
@@ -79,7 +79,7 @@ def retry_calls(
     )
     if as_json:
         return output.write_json({"revived": revived})
-    return output.say(f"{words.things(revived, 'call')} to be tried again.")
+    return output.say(f"{words.things(revived, 'call')} will be retried.")
 
 
 def key(*, as_json: AsJson = False, home: Home = None) -> None:

@@ -34,6 +34,19 @@ WHERE w.id < COALESCE($1::bigint, 9223372036854775807)
 ORDER BY w.id DESC
 LIMIT $4::bigint;
 
+-- name: current_tasks
+-- Returns what these workers work on: for each the number of tasks that it holds, and up to $2 of them, those held longest
+-- first. The index of tasks by status holds few others.
+SELECT h.worker, h.tasks, h.task_id, p.url, d.name AS domain, h.locked_at
+FROM (SELECT t.locked_by AS worker, t.id AS task_id, t.page_id, t.domain_id, t.locked_at, count(*) OVER (PARTITION BY t.locked_by) AS tasks,
+             row_number() OVER (PARTITION BY t.locked_by ORDER BY t.locked_at, t.id) AS place
+      FROM crawl_tasks t
+      WHERE t.status IN ('crawling', 'paused') AND t.locked_by = ANY ($1::bigint[])) h
+JOIN pages p ON p.id = h.page_id
+JOIN domains d ON d.id = h.domain_id
+WHERE h.place <= $2::int
+ORDER BY h.worker, h.place;
+
 -- name: parts
 -- Returns what a health check reports about workers and queues, in one query.
 SELECT (SELECT count(*) FROM workers w WHERE w.status = 'running' AND w.heartbeat_at >= now() - make_interval(secs => $1)) AS workers,

@@ -38,11 +38,11 @@ async def test_alerts_are_listed_taken_and_ended(forager: Any, alert: int) -> No
 
 async def test_a_rule_is_muted_for_a_while(forager: Any, alert: int) -> None:
     said = await forager("alerts", "mute", "disk_low", "--for", "2h")
-    assert said.err.startswith("Nobody is told of disk_low until ")
+    assert said.err.startswith("No notifications of disk_low until ")
     said = await forager("alerts")
     assert "open (muted)" in said.out
     assert "disk_low is muted; it ends in 1 h." in said.err
-    assert (await forager("alerts", "unmute", "disk_low")).err == "disk_low is told of again.\n"
+    assert (await forager("alerts", "unmute", "disk_low")).err == "Notifications of disk_low are sent again.\n"
     assert (await forager("alerts", "unmute", "disk_low")).err == "disk_low was not muted.\n"
 
 
@@ -51,8 +51,8 @@ async def test_webhooks_are_told(forager: Any, monkeypatch: pytest.MonkeyPatch) 
     said = await forager("alerts", "tell", "https://hooks.example/x", "--only-critical", "--json")
     target = json.loads(said.out)["id"]
     assert "critical alerts" in (await forager("alerts", "targets")).out
-    assert (await forager("alerts", "forget", str(target))).err == "https://hooks.example/x is told no more.\n"
-    assert "Nobody is told." in (await forager("alerts", "targets")).err
+    assert (await forager("alerts", "forget", str(target))).err == "https://hooks.example/x receives no more alerts.\n"
+    assert "No webhook receives alerts." in (await forager("alerts", "targets")).err
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ async def test_errors_by_problem_and_one_in_full(forager: Any) -> None:
     assert "http://shop.example/gone" in shown.out
     assert "blamed on site" in shown.out
     assert json.loads((await forager("errors", row["fingerprint"], "--json")).out)["pattern"]["failures"] == 1
-    assert (await forager("errors", "--category", "us")).err == "Nothing went wrong in this time.\n"
+    assert (await forager("errors", "--category", "us")).err == "No errors in this time.\n"
 
 
 async def test_dead_letters_are_shown_and_tried_again(forager: Any, world: Any) -> None:
-    assert (await forager("errors", "--dead")).err == "Nothing failed for good by our own fault.\n"
+    assert (await forager("errors", "--dead")).err == "Nothing was given up.\n"
     url = "http://shop.example/broken"
     await world.add_page(url, status="failed")
     await world.close(url, "failed", None, error_code="broken", error_message="KeyError: 'x'", blame="us")

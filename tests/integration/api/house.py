@@ -35,7 +35,7 @@ async def furnish(conn: Any) -> None:
     await _words(conn, run)
     proxy, _ = await add_proxy(conn, ProxyAddress("http", "proxy.example", 3128, "me"), ProxyInfo(country="DE"), None)
     await add_proxy(conn, ProxyAddress("http", "other.example", 3128), ProxyInfo(), None)
-    await assign(conn, (await find_domains(conn, [NAME]))[NAME], [proxy], priority=None)
+    await assign(conn, [(await find_domains(conn, [NAME]))[NAME]], [proxy], priority=None)
 
 
 async def _visits(conn: Any, ground: Ground, page: int, domain: int, run: int) -> None:

@@ -76,12 +76,12 @@ async def test_a_domain_is_paused_and_resumed(
 
 async def test_a_domain_is_configured(admin: httpx.AsyncClient, ground: Ground) -> None:
     domain = await ground.a_domain("a.example")
-    changes = {"crawl_delay_s": 2.5, "maintenance_start": "22:00", "maintenance_end": "06:00", "is_active": False}
+    changes = {"delay": 2.5, "window": "22:00-06:00", "is_active": False}
     answer = await admin.patch("/api/admin/domains/a.example", json=changes)
     assert answer.status_code == 200, answer.text
     row = await ground.domain(domain)
     assert (row["crawl_delay_s"], str(row["maintenance_start"]), row["is_active"]) == (2.5, "22:00:00", False)
-    cleared = await admin.patch("/api/admin/domains/a.example", json={"crawl_delay_s": None})
+    cleared = await admin.patch("/api/admin/domains/a.example", json={"delay": None})
     assert cleared.status_code == 200
     assert (await ground.domain(domain))["crawl_delay_s"] is None
     assert (await admin.patch("/api/admin/domains/a.example", json={})).status_code == 422
@@ -92,7 +92,7 @@ async def test_what_is_refused_is_not_on_record(
     admin: httpx.AsyncClient, ground: Ground, conn: asyncpg.Connection
 ) -> None:
     await ground.a_domain("a.example")
-    half = await admin.patch("/api/admin/domains/a.example", json={"maintenance_start": "22:00", "is_active": False})
+    half = await admin.patch("/api/admin/domains/a.example", json={"window": "22:00", "is_active": False})
     assert half.status_code == 422
     assert await conn.fetchval("SELECT is_active FROM domains") is True
     assert await noted(conn, "domain.configure") == []
@@ -121,10 +121,18 @@ async def test_a_task_is_ordered_paused_resumed_cancelled_and_restarted(
     assert first["task_id"] == second["task_id"] != task
     assert (first["retry_count"], first["priority"]) == (0, 1)
     assert {"task_id", "status", "scheduled_at", "retry_count", "message"} <= first.keys()
+    for name, when in (("scheduled_at", "2036-01-31T10:00:00+00:00"), ("scheduled_for", "2036-02-01T10:00:00+00:00")):
+        later = (await admin.post(f"/api/admin/tasks/{task}/restart", json={name: when})).json()
+        assert (later["was_changed"], later["scheduled_for"], later["scheduled_at"]) == (True, when, when)
+        assert (await admin.post(f"/api/admin/tasks/{task}/restart", json={name: when})).json()["was_changed"] is False
     moved = await admin.patch(f"/api/admin/tasks/{first['task_id']}/priority", json={"priority": 9})
     assert moved.json()["priority"] == 9
     assert (await admin.patch(f"/api/admin/tasks/{task}/priority", json={"priority": 11})).status_code == 422
-    assert len(await noted(conn, "task.restart")) == 2
+    assert len(await noted(conn, "task.restart")) == 6
+    ordered = {"url": "https://a.example/y", "scheduled_at": "2036-01-31T10:00:00+00:00"}
+    assert (await admin.post("/api/admin/tasks", json=ordered)).json()["scheduled_for"] == ordered["scheduled_at"]
+    both = ordered | {"scheduled_for": ordered["scheduled_at"]}
+    assert (await admin.post("/api/admin/tasks", json=both)).status_code == 422
     await assert_kept(conn)
 
 
@@ -180,6 +188,11 @@ async def test_a_proxys_password_goes_in_and_never_out(admin: httpx.AsyncClient,
     everything = [(await admin.get(path)).text for path in ("/api/proxies", "/api/admin/audit", "/api/settings")]
     everything += [row["told"] for row in await conn.fetch("SELECT details::text AS told FROM audit_log")]
     assert not any("s3cret" in text for text in everything)
+    cleared = (await admin.patch(f"/api/admin/proxies/{proxy}", json={"city": None, "is_default": True})).json()
+    assert (cleared["city"], cleared["is_default"], cleared["has_password"]) == (None, True, True)
+    probed = await admin.post(f"/api/proxies/{proxy}/probe")
+    assert (probed.status_code, probed.json()["works"]) == (200, False)
+    assert (await admin.post("/api/proxies/999999/probe")).status_code == 404
     assert (await admin.post(f"/api/admin/proxies/{proxy}/disable")).json()["is_active"] is False
     assert (await admin.post(f"/api/admin/proxies/{proxy}/enable")).json()["is_active"] is True
     assert (await admin.delete(f"/api/admin/proxies/{proxy}")).json() == {"removed": [proxy]}
@@ -239,7 +252,7 @@ async def test_workers_that_run_are_no_obstacle(
     await ground.a_domain("a.example", pages=2)
     await ground.a_worker()
     assert (await admin.delete("/api/frontier?reason=test")).json()["counts"]["pages"] == 2
-    assert (await admin.delete("/api/admin/domains/a.example")).status_code == 200
+    assert (await admin.delete("/api/admin/domains/a.example?reason=test")).status_code == 200
     assert await conn.fetchval("SELECT count(*) FROM domains") == 0
 
 
@@ -251,7 +264,7 @@ async def test_a_domain_and_pages_are_purged(
     assert tried.json()["counts"]["pages"] == 1
     await admin.delete("/api/admin/pages?domain=a.example&contains=/1")
     assert await ground.urls() == {"http://a.example/2", "http://a.example/3"}
-    assert (await admin.delete("/api/admin/domains/a.example")).status_code == 200
+    assert (await admin.delete("/api/admin/domains/a.example?reason=test")).status_code == 200
     assert await conn.fetchval("SELECT count(*) FROM domains") == 0
 
 
@@ -305,13 +318,8 @@ async def test_history_is_deleted_by_who_may_manage_accounts_and_says_why(
     app: FastAPI, admin: httpx.AsyncClient, ground: Ground, conn: asyncpg.Connection
 ) -> None:
     writer = client_for(app, await token_of(conn, Role.ADMIN, Scope.WRITE))
-    domain = await ground.a_domain("a.example", pages=1)
-    page = await ground.a_page("http://a.example/read", domain, status="fetched", fetched_at="(now())")
-    task = await ground.a_task(page)
-    async with conn.transaction():
-        await conn.execute("SET LOCAL session_replication_role = replica")
-        closed = "UPDATE crawl_tasks SET status = 'completed', outcome = 'success', completed_at = now() WHERE id = $1"
-        await conn.execute(closed, task)
+    await ground.new_domain.active("a.example")
+    await ground.new_page.fetched("http://a.example/read")
     for path in (
         "/api/admin/domains/a.example?reason=test",
         "/api/admin/pages?domain=a.example&contains=/&reason=test",
@@ -323,7 +331,9 @@ async def test_history_is_deleted_by_who_may_manage_accounts_and_says_why(
     assert await conn.fetchval("SELECT count(*) FROM crawl_tasks") == 1
     assert (await admin.delete("/api/admin/domains/a.example?reason=asked")).status_code == 200
     await ground.a_domain("b.example", pages=1)
-    assert (await writer.delete("/api/admin/domains/b.example")).status_code == 200, "nothing was visited there"
+    assert (await writer.delete("/api/admin/domains/b.example?reason=test")).status_code == 403
+    assert (await admin.delete("/api/admin/domains/b.example?reason=%20")).status_code == 422
+    assert await conn.fetchval("SELECT count(*) FROM domains") == 1
 
 
 @pytest.mark.parametrize(

@@ -50,8 +50,7 @@ async def test_every_verb_is_there(admin: httpx.AsyncClient, ground: Ground, ver
 
 
 async def test_what_stands_still_has_no_score(admin: httpx.AsyncClient, ground: Ground) -> None:
-    await ground.a_domain("a.example")
-    await ground.conn.execute("UPDATE domains SET status = 'blocked', block_reason_code = 'operator'")
+    await ground.new_domain.blocked("a.example")
     await ground.a_domain("b.example")
     told = (await order(admin, "rescore", "a.example", "b.example")).json()
     assert [each["is_done"] for each in told["domains"]] == [False, True]

@@ -4,6 +4,7 @@ and however old its rows. In a table with statistics as a crawl leaves them."""
 
 import json
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,38 +17,109 @@ from forager.db.types import Connection
 ROWS = 10_000
 NO = None
 FIRST, NEWEST = 0, 10**9
+COLUMNS = {
+    "pages_by_id": ("after", "status", "language", "is_seed", "domain", "first", "last", "limit"),
+    "pages_by_read": ("at", "after", "status", "language", "is_seed", "domain", "since", "until", "limit"),
+    "pages_by_change": ("at", "after", "status", "language", "is_seed", "domain", "since", "until", "limit"),
+    "pages_of_domain": ("after", "status", "language", "is_seed", "domain", "limit"),
+    "tasks_by_id": (
+        *(
+            "after",
+            "domain",
+            "status",
+            "outcome",
+            "error",
+            "run",
+            "is_open",
+            "is_image",
+            "batch",
+            "page",
+            "first",
+            "worker",
+        ),
+        *("low", "high", "author", "created_since", "created_until", "since", "until", "limit"),
+    ),
+    "tasks_of_domain": (
+        *("after", "domain", "status", "outcome", "error", "run", "is_open", "is_image", "first", "limit"),
+    ),
+    "tasks_by_codes": ("after", "low", "high", "first", "limit"),
+    "domains_by_id": (
+        *("after", "status", "is_active", "parent", "run", "part", "breaker", "source", "parser", "label", "limit"),
+    ),
+}
+
+
+def asked(statement: str, **filters: Any) -> tuple[str, tuple[Any, ...]]:
+    """A list's first page, from its newest row on, with these filters."""
+    given: dict[str, Any] = {
+        "after": NEWEST if statement.startswith("tasks") else b"" if statement == "pages_of_domain" else FIRST
+    }
+    if statement in {"pages_by_read", "pages_by_change"}:
+        given = {"after": NO}
+    given |= {"limit": 101} | filters
+    assert given.keys() <= set(COLUMNS[statement]), "a filter that the statement does not have"
+    return statement, tuple(given.get(column) for column in COLUMNS[statement])
+
+
+def moment(days: float) -> datetime:
+    return datetime.now(UTC) - timedelta(days=days)
+
+
 LISTS: dict[str, tuple[str, tuple[Any, ...]]] = {
-    "pages, failed": ("pages_by_id", (FIRST, "failed", NO, NO, NO, NO, 101)),
-    "pages, gone": ("pages_by_id", (FIRST, "gone", NO, NO, NO, NO, 101)),
-    "pages, blocked, none": ("pages_by_id", (FIRST, "blocked", NO, NO, NO, NO, 101)),
-    "pages, queued": ("pages_by_id", (FIRST, "queued", NO, NO, NO, NO, 101)),
-    "pages, fetched": ("pages_by_id", (FIRST, "fetched", NO, NO, NO, NO, 101)),
-    "pages, discovered": ("pages_by_id", (FIRST, "discovered", NO, NO, NO, NO, 101)),
-    "pages, language": ("pages_by_id", (FIRST, NO, "fr", NO, NO, NO, 101)),
-    "pages, language, none": ("pages_by_id", (FIRST, NO, "xx", NO, NO, NO, 101)),
-    "pages, seeds": ("pages_by_id", (FIRST, NO, NO, True, NO, NO, 101)),
-    "pages read, failed": ("pages_by_read", (NO, NO, "failed", NO, NO, NO, 101)),
-    "pages read, language": ("pages_by_read", (NO, NO, NO, "fr", NO, NO, 101)),
-    "pages read, seeds": ("pages_by_read", (NO, NO, NO, NO, True, NO, 101)),
-    "pages read of a domain": ("pages_by_read", (NO, NO, NO, NO, NO, "d7.example", 101)),
-    "pages of a domain, failed": ("pages_of_domain", (b"", "d7.example", "failed", NO, NO, 101)),
-    "tasks of a domain": ("tasks_of_domain", (NEWEST, "d7.example", NO, NO, NO, NO, NO, NO, 101)),
-    "tasks of a domain, failed": ("tasks_of_domain", (NEWEST, "d7.example", NO, "failed", NO, NO, NO, NO, 101)),
-    "tasks, paused, none": ("tasks_by_id", (NEWEST, NO, "paused", NO, NO, NO, NO, NO, NO, NO, 101)),
-    "tasks, pending": ("tasks_by_id", (NEWEST, NO, "pending", NO, NO, NO, NO, NO, NO, NO, 101)),
-    "tasks, crawling": ("tasks_by_id", (NEWEST, NO, "crawling", NO, NO, NO, NO, NO, NO, NO, 101)),
-    "tasks, failed": ("tasks_by_id", (NEWEST, NO, "failed", NO, NO, NO, NO, NO, NO, NO, 101)),
-    "tasks, timeout": ("tasks_by_id", (NEWEST, NO, NO, "timeout", NO, NO, NO, NO, NO, NO, 101)),
-    "tasks, robots, none": ("tasks_by_id", (NEWEST, NO, NO, "blocked_robots", NO, NO, NO, NO, NO, NO, 101)),
-    "tasks, error": ("tasks_by_id", (NEWEST, NO, NO, NO, "connect_timeout", NO, NO, NO, NO, NO, 101)),
-    "tasks, error, none": ("tasks_by_id", (NEWEST, NO, NO, NO, "no_such", NO, NO, NO, NO, NO, 101)),
-    "tasks of an old run": ("tasks_by_id", (NEWEST, NO, NO, NO, NO, 1, NO, NO, NO, NO, 101)),
-    "tasks, open": ("tasks_by_id", (NEWEST, NO, NO, NO, NO, NO, True, NO, NO, NO, 101)),
-    "tasks, images": ("tasks_by_id", (NEWEST, NO, NO, NO, NO, NO, NO, True, NO, NO, 101)),
+    "pages, failed": asked("pages_by_id", status="failed"),
+    "pages, gone": asked("pages_by_id", status="gone"),
+    "pages, blocked, none": asked("pages_by_id", status="blocked"),
+    "pages, queued": asked("pages_by_id", status="queued"),
+    "pages, fetched": asked("pages_by_id", status="fetched"),
+    "pages, discovered": asked("pages_by_id", status="discovered"),
+    "pages, language": asked("pages_by_id", language="fr"),
+    "pages, language, none": asked("pages_by_id", language="xx"),
+    "pages, seeds": asked("pages_by_id", is_seed=True),
+    "pages read, failed": asked("pages_by_read", status="failed"),
+    "pages read, language": asked("pages_by_read", language="fr"),
+    "pages read, seeds": asked("pages_by_read", is_seed=True),
+    "pages read of a domain": asked("pages_by_read", domain="d7.example"),
+    "pages read long ago": asked("pages_by_read", until=moment(1 / 10)),
+    "pages changed": asked("pages_by_change"),
+    "pages changed lately, none": asked("pages_by_change", since=moment(1 / 10_000_000)),
+    "pages of a domain, failed": asked("pages_of_domain", domain="d7.example", status="failed"),
+    "tasks of a domain": asked("tasks_of_domain", domain="d7.example"),
+    "tasks of a domain, failed": asked("tasks_of_domain", domain="d7.example", outcome="failed"),
+    "tasks, paused, none": asked("tasks_by_id", status="paused"),
+    "tasks, pending": asked("tasks_by_id", status="pending"),
+    "tasks, crawling": asked("tasks_by_id", status="crawling"),
+    "tasks, failed": asked("tasks_by_id", status="failed"),
+    "tasks, timeout": asked("tasks_by_id", outcome="timeout"),
+    "tasks, robots, none": asked("tasks_by_id", outcome="blocked_robots"),
+    "tasks, error": asked("tasks_by_id", error="connect_timeout"),
+    "tasks, error, none": asked("tasks_by_id", error="no_such"),
+    "tasks of an old run": asked("tasks_by_id", run=1),
+    "tasks, open": asked("tasks_by_id", is_open=True),
+    "tasks, images": asked("tasks_by_id", is_image=True),
+    "tasks of a worker": asked("tasks_by_id", worker=1),
+    "tasks of a worker, none": asked("tasks_by_id", worker=2),
+    "tasks, 404": asked("tasks_by_id", low=404, high=404),
+    "tasks, 418, none": asked("tasks_by_id", low=418, high=418),
+    "tasks, 200": asked("tasks_by_id", low=200, high=200),
+    "tasks, 4xx": asked("tasks_by_codes", low=400, high=499),
+    "tasks, 5xx, none": asked("tasks_by_codes", low=500, high=599),
+    "tasks of an author": asked("tasks_by_id", author="cli:ann"),
+    "tasks of an author, none": asked("tasks_by_id", author="cli:bob"),
+    "tasks completed in a week, none": asked("tasks_by_id", since=moment(7), until=moment(6)),
+    "domains, source": asked("domains_by_id", source="tranco"),
+    "domains, source, none": asked("domains_by_id", source="api"),
+    "domains, parser": asked("domains_by_id", parser="amazon"),
+    "domains, label": asked("domains_by_id", label="eu"),
+    "domains, blocked": asked("domains_by_id", status="unreachable"),
+    "domains, parent": asked("domains_by_id", parent="d7.example"),
 }
 FILL = """
-INSERT INTO domains (name, parent_domain, base_url)
-SELECT 'd' || n || '.example', 'd' || n || '.example', 'http://d' || n || '.example/' FROM generate_series(1, 100) n;
+INSERT INTO domains (name, parent_domain, base_url, source, parser_name, worker_label, status, block_reason_code)
+SELECT 'd' || n || '.example', 'd' || n || '.example', 'http://d' || n || '.example/',
+       CASE WHEN n % 1000 = 5 THEN 'tranco' ELSE 'link' END, CASE WHEN n % 1000 = 6 THEN 'amazon' ELSE 'auto' END,
+       CASE WHEN n % 1000 = 7 THEN 'eu' ELSE '' END, CASE WHEN n % 1000 = 8 THEN 'unreachable' ELSE 'pending' END::domain_status,
+       CASE WHEN n % 1000 = 8 THEN 'timeout' END
+FROM generate_series(1, 10000) n;
 INSERT INTO pages (domain_id, url, url_hash, depth, priority, is_seed, is_image, status, fetched_at, language)
 SELECT (SELECT min(id) FROM domains) + n % 100, 'http://d' || n % 100 || '.example/' || n, decode(md5(n::text), 'hex'), 1, 5,
        n % 500 = 0, n > 200 AND n <= 400,
@@ -55,17 +127,19 @@ SELECT (SELECT min(id) FROM domains) + n % 100, 'http://d' || n % 100 || '.examp
        CASE WHEN n <= 9900 AND n % 250 <> 1 THEN now() - make_interval(secs => 10000 - n) END,
        CASE WHEN n % 900 = 5 THEN 'fr' ELSE 'en' END
 FROM generate_series(1, 10000) n;
-INSERT INTO crawl_tasks (page_id, domain_id, run_id, status, outcome, error_code, requested_at, completed_at, pace_ms, status_code)
+UPDATE pages SET changed_at = fetched_at WHERE id % 300 = 7;
+INSERT INTO crawl_tasks (page_id, domain_id, run_id, status, outcome, error_code, requested_at, created_at, completed_at, pace_ms, status_code)
 SELECT p.id, p.domain_id, CASE WHEN n <= 300 THEN 1 ELSE 2 END,
        CASE p.status WHEN 'failed' THEN 'failed' ELSE 'completed' END::task_status,
        CASE p.status WHEN 'failed' THEN CASE WHEN n % 500 = 1 THEN 'timeout' ELSE 'failed' END ELSE 'success' END::task_outcome,
        CASE WHEN p.status = 'failed' THEN CASE WHEN n % 500 = 1 THEN 'connect_timeout' ELSE 'http_500' END END,
-       now(), now(), 0, CASE WHEN p.status <> 'failed' THEN 200 END
+       now(), now() - make_interval(days => 10 * ((10000 - n) / 200)::int), now() - make_interval(days => 10 * ((10000 - n) / 200)::int), 0,
+       CASE WHEN p.status = 'gone' THEN 404 WHEN p.status <> 'failed' THEN 200 END
 FROM (SELECT p.*, row_number() OVER (ORDER BY p.id) AS n FROM pages p) p WHERE p.status NOT IN ('queued', 'discovered') ORDER BY p.id;
 INSERT INTO crawl_tasks (page_id, domain_id, status, run_id, locked_at, locked_by)
 SELECT p.id, p.domain_id, 'crawling', 2, now(), 1 FROM pages p WHERE p.status = 'queued';
-INSERT INTO crawl_tasks (page_id, domain_id, scheduled_for)
-SELECT p.id, p.domain_id, now() + interval '1 day' FROM pages p WHERE p.status = 'fetched' AND p.id % 400 = 3;
+INSERT INTO crawl_tasks (page_id, domain_id, scheduled_for, created_by)
+SELECT p.id, p.domain_id, now() + interval '1 day', CASE WHEN p.id % 3 = 0 THEN 'cli:ann' ELSE 'revisit' END FROM pages p WHERE p.status = 'fetched' AND p.id % 400 = 3;
 """
 
 
@@ -87,8 +161,29 @@ async def test_each_filter_finds_its_rows_by_an_index(large: Connection) -> None
     the plan's form: a walk along the primary key is right for what is everywhere, and wrong for what is rare."""
     wasted = {title: await thrown_away(large, SQL[name], arguments) for title, (name, arguments) in LISTS.items()}
     assert {title: number for title, number in wasted.items() if number > ROWS // 20} == {}
+    await check_that_what_is_old_is_found_by_bisection(large)
     await check_that_plans_are_made_for_each_request(large)
     await check_that_a_task_knows_whether_it_is_of_an_image(large)
+
+
+async def check_that_what_is_old_is_found_by_bisection(conn: Connection) -> None:
+    """Newest first, what is old comes last: a walk would pass all that is newer. Ids grow with time."""
+    expected = "SELECT min(id) FROM crawl_tasks WHERE created_at >= $1"
+    for days in (600, 455, 305, 5, -1):
+        at = moment(days)
+        first = await conn.fetchval(SQL["task_id_at"], at, 100)
+        assert first == (
+            await conn.fetchval(expected, at) or await conn.fetchval("SELECT max(id) + 1 FROM crawl_tasks")
+        )
+    assert await conn.fetchval(SQL["task_id_at"], moment(305), 100_000) is None, "so small that no bound is needed"
+    bound = await conn.fetchval(SQL["task_id_at"], moment(305), 100)
+    for filters in ({"until": moment(305)}, {"created_until": moment(305)}):
+        assert await thrown_away(conn, *prepared(*asked("tasks_by_id", after=bound, **filters))) < ROWS // 20
+    assert await conn.fetchval(SQL["page_id_at"], moment(1), 100) == await conn.fetchval("SELECT min(id) FROM pages")
+
+
+def prepared(name: str, arguments: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    return SQL[name], arguments
 
 
 async def check_that_plans_are_made_for_each_request(conn: Connection) -> None:
@@ -97,7 +192,7 @@ async def check_that_plans_are_made_for_each_request(conn: Connection) -> None:
         await conn.fetch(SQL[name], *arguments)
     plans = await conn.fetchrow(
         "SELECT sum(generic_plans) AS generic, sum(custom_plans) AS custom FROM pg_prepared_statements"
-        " WHERE statement LIKE 'SELECT p.id, p.url%'"
+        " WHERE statement LIKE 'SELECT p.id%FROM pages p%ORDER BY p.id%'"
     )
     assert plans is not None
     assert (plans["generic"], plans["custom"]) == (0, 10)

@@ -7,6 +7,7 @@ import asyncpg
 import httpx
 import pytest
 from tests.builders import ITEMS, a_detailed_reading, a_target
+from tests.factories import ENDS
 from tests.ground import Ground
 from tests.integration.fetch.raw_server import http
 from tests.integration.seeds.test_follow_sitemap import a_site, index, urlset
@@ -54,7 +55,7 @@ async def test_a_domain_day_by_day_newest_first(user: httpx.AsyncClient, ground:
 
 async def test_a_domain_tells_what_can_be_set(admin: httpx.AsyncClient, ground: Ground) -> None:
     await ground.a_domain("a.example")
-    await admin.patch("/api/admin/domains/a.example", json={"proxy_country": "DE", "paces_per_proxy": True})
+    await admin.patch("/api/admin/domains/a.example", json={"proxy_country": "DE", "delay_per_proxy": True})
     shown = (await admin.get("/api/domains/a.example")).json()
     assert (shown["proxy_country"], shown["paces_per_proxy"], shown["parser_name"]) == ("DE", True, "auto")
 
@@ -70,16 +71,10 @@ async def test_a_run_tells_which_links_it_left_out(user: httpx.AsyncClient, grou
 
 
 async def test_a_failed_task_names_its_problem_and_where_in_our_code(user: httpx.AsyncClient, ground: Ground) -> None:
-    page = await ground.a_page("http://a.example/1", await ground.a_domain())
-    task = await ground.a_task(page)
+    task = await ground.new_task.pending()
     still_open = (await user.get(f"/api/tasks/{task}")).json()
     assert (still_open["fingerprint"], still_open["stack"]) == (None, None)
-    await ground.conn.execute("UPDATE crawl_tasks SET status = 'crawling' WHERE id = $1", task)
-    await ground.conn.execute(
-        "UPDATE crawl_tasks SET status = 'failed', outcome = 'failed', completed_at = now(), error_code = 'broken',"
-        " error_message = 'ZeroDivisionError: division by zero', blame = 'us' WHERE id = $1",
-        task,
-    )
+    await ground.new_task.close(task, ENDS["broken"], error_message="ZeroDivisionError: division by zero")
     stack = 'Traceback\n  File "/x/forager/extract/page.py", line 12, in read\nZeroDivisionError: division by zero'
     await ground.conn.execute(
         "INSERT INTO errors (task_id, code, message, stack) VALUES ($1, 'broken', 'division by zero', $2)", task, stack
@@ -205,3 +200,41 @@ async def test_a_task_tells_where_it_was_sent_on_to(user: httpx.AsyncClient, gro
     assert (await user.get(f"/api/tasks/{sent}")).json()["redirects"] == [onward]
     back = {"is_onward": False, "page_id": old, "url": "http://a.example/old"}
     assert (await user.get(f"/api/tasks/{first}")).json()["redirects"] == [back]
+
+
+async def settings_of(client: httpx.AsyncClient, domain: str) -> dict[str, tuple[Any, str]]:
+    shown = (await client.get(f"/api/domains/{domain}/settings")).json()
+    return {each["name"]: (each["value"], each["origin"]) for each in shown["settings"]}
+
+
+async def test_no_value_is_a_choice_and_null_takes_it_back(admin: httpx.AsyncClient, ground: Ground) -> None:
+    await ground.a_domain("a.example")
+    shops = {"settings": {"revisit_every": "6h", "max_pages": 5}, "domains": ["a.example"]}
+    await admin.put("/api/admin/profiles/shops", json=shops)
+    answer = await admin.patch("/api/admin/domains/a.example", json={"revisit_every": "none", "max_pages": "none"})
+    assert answer.status_code == 200, answer.text
+    shown = await settings_of(admin, "a.example")
+    assert (shown["revisit_every"], shown["max_pages"]) == ((None, "domain"), (None, "domain"))
+    await admin.patch("/api/admin/domains/a.example", json={"revisit_every": None})
+    assert (await settings_of(admin, "a.example"))["revisit_every"] == ("6h", "profile shops")
+    refused = await admin.patch("/api/admin/domains/a.example", json={"concurrency": "none"})
+    assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "body.concurrency")
+
+
+async def test_hidden_secrets_are_sent_back_as_they_were_shown(admin: httpx.AsyncClient, ground: Ground) -> None:
+    """A form shows no secret, and saving it keeps them."""
+    await ground.a_domain("a.example")
+    secrets = {"headers": {"X-Key": "first", "X-Other": "second"}, "password": "third"}
+    for path in ("/api/admin/profiles/shops", "/api/admin/domains/a.example"):
+        is_profile = path.endswith("shops")
+        send = admin.put if is_profile else admin.patch
+        assert (await send(path, json={"settings": secrets} if is_profile else secrets)).status_code == 200
+        again = {"headers": {"X-Key": "•••", "X-New": "fourth"}, "password": "•••"}
+        answer = await send(path, json={"settings": again} if is_profile else again)
+        assert answer.status_code == 200, answer.text
+        changed = answer.json()["change"]["settings"] if is_profile else answer.json()["changes"]
+        assert changed["headers"] == {"X-Key": "•••", "X-New": "•••"}
+        assert "password" not in changed or not is_profile
+        lost = {"headers": {"X-Lost": "•••"}}
+        refused = await send(path, json={"settings": lost} if is_profile else lost)
+        assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "body.headers")

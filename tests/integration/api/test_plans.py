@@ -10,16 +10,17 @@ from tests.integration.api.lists import SQL
 
 NO = None
 LISTS: dict[str, tuple[Any, ...]] = {
-    "domains_by_id": (1, NO, NO, NO, NO, NO, NO, 101),
-    "domains_by_name": ("a", NO, NO, NO, NO, NO, NO, 101),
+    "domains_by_id": (1, *(NO,) * 9, 101),
+    "domains_by_name": ("a", *(NO,) * 9, 101),
     "moves_of_domain": (1, "d1.example", 101),
     "days_of_domain": (NO, "d1.example", 101),
-    "pages_by_id": (1, NO, NO, NO, NO, NO, 101),
-    "pages_of_domain": (bytes(16), "d1.example", NO, NO, NO, 101),
+    "pages_by_id": (1, NO, NO, NO, NO, NO, NO, 101),
+    "newest_pages": (10**9, NO, NO, NO, NO, NO, NO, 101),
+    "pages_of_domain": (bytes(16), NO, NO, NO, "d1.example", 101),
     "frontier_by_domain": (1, 1, 1, 101),
     "frontier_of_domain": (1, 1, 1, "d1.example", 101),
-    "tasks_by_id": (10**9, NO, NO, NO, NO, NO, NO, NO, NO, NO, 101),
-    "tasks_of_domain": (10**9, "d1.example", NO, NO, NO, NO, NO, NO, 101),
+    "tasks_by_id": (10**9, *(NO,) * 18, 101),
+    "tasks_of_domain": (10**9, "d1.example", *(NO,) * 7, 101),
     "changes_by_id": (10**9, NO, NO, NO, 101),
     "images_by_id": (1, NO, NO, NO, NO, 101),
     "images_of_page": (1, 1, NO, NO, NO, NO, 101),
@@ -30,7 +31,13 @@ SHORT = {
     *(
         "names_near",
         "top_domains",
+        "best_scores",
+        "snapshots",
         "latest_visits",
+        "task_id_at",
+        "page_id_at",
+        "page_rows",
+        "ranked_pages_of_domain",
         "sightings",
         "pages_of_image",
         "similar_images",
@@ -72,11 +79,16 @@ async def test_a_list_follows_an_index(filled: asyncpg.Connection, name: str) ->
 
 def test_every_list_is_looked_at() -> None:
     lists = {name for name in SQL if "LIMIT" in SQL[name]}
-    assert lists == LISTS.keys() | {"pages_by_read", "products_by_created"} | SHORT
+    assert lists == LISTS.keys() | {"pages_by_read", "pages_by_change", "tasks_by_codes", "products_by_created"} | SHORT
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"), [("pages_by_read", (NO,) * 6 + (101,)), ("products_by_created", (NO,) * 10 + (101,))]
+    ("name", "arguments"),
+    [
+        ("pages_by_read", (NO,) * 8 + (101,)),
+        ("pages_by_change", (NO,) * 8 + (101,)),
+        ("products_by_created", (NO,) * 10 + (101,)),
+    ],
 )
 async def test_lists_by_time_begin_at_the_newest(
     filled: asyncpg.Connection, name: str, arguments: tuple[Any, ...]

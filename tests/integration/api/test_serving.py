@@ -227,7 +227,7 @@ async def test_a_greeting_waits_for_an_answer_and_not_for_a_port(
         greeting = asyncio.create_task(up._announce_when_ready(forager, workers=0))
         said = ""
         async with asyncio.timeout(20):
-            while "does not answer" not in said:
+            while "does not respond" not in said:
                 await asyncio.sleep(0.05)
                 said += capsys.readouterr().err
         assert "is up" not in said
@@ -235,5 +235,5 @@ async def test_a_greeting_waits_for_an_answer_and_not_for_a_port(
         async with asyncio.timeout(20), await asyncio.start_server(answer, sock=listening):
             await greeting
     said += capsys.readouterr().err
-    assert said.count("does not answer") == 1
+    assert said.count("does not respond") == 1
     assert "Forager is up: http://127.0.0.1:" in said

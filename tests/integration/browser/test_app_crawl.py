@@ -80,7 +80,7 @@ def test_without_rendering_the_app_is_one_empty_page(forager: Forager, web: Web)
 def test_a_domain_may_say_otherwise(forager: Forager, web: Web) -> None:
     host = web.hosts[0]
     forager.start(web.urls[0], "--delay", "0.01", "--max-pages", "1").wait()
-    assert "browser auto" in forager.run("domain", host, "set", "--rendering", "auto").stderr
+    assert "rendering auto" in forager.run("domain", host, "set", "--rendering", "auto").stderr
     assert forager.value("SELECT rendering FROM domains WHERE name = $1", host) == "auto"
     assert forager.run("domain", host, "set", "--rendering", "sometimes").returncode == 2
     assert "default" in forager.run("domain", host, "set", "--rendering", "default").stderr

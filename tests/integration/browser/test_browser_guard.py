@@ -15,7 +15,7 @@ from forager.engine.rendering import Renderer, RenderOptions
 from forager.errors import RenderError
 from forager.fetch.browser import Browser, Limits, open_browser
 from forager.fetch.client import open_client
-from forager.fetch.models import Fetched, Rendering
+from forager.fetch.models import Fetched, Rendering, ScriptRequest
 from forager.politeness.guard import AddressGuard
 from forager.robots.rules import parse
 
@@ -95,7 +95,7 @@ def a_page(script: str, port: int = 80) -> Fetched:
 async def draw(renderer: Renderer, page: Fetched, robots: str = "") -> str:
     drawn = await renderer.draw(page, RenderOptions(Rendering.ALWAYS, parse(robots).rules_for("Forager")))
     assert drawn is not None
-    return drawn.body.decode()
+    return drawn.page.body.decode()
 
 
 TRY_ALL = """
@@ -210,7 +210,7 @@ async def test_a_page_that_leads_elsewhere_by_script_stays_and_says_where_to(ren
 
 
 async def test_endless_scripts_are_cut_and_the_next_page_is_drawn(hasty: Browser) -> None:
-    async def nothing(url: str) -> Fetched:
+    async def nothing(url: str, script: ScriptRequest | None = None, /) -> Fetched:
         raise RenderError(url)
 
     endless = a_page("while (true) {}")
@@ -226,7 +226,7 @@ async def test_endless_scripts_are_cut_and_the_next_page_is_drawn(hasty: Browser
 async def test_a_browser_that_dies_is_replaced_and_the_page_drawn_again(browser: Browser) -> None:
     pids: list[int] = []
 
-    async def kill_once(url: str) -> Fetched:
+    async def kill_once(url: str, script: ScriptRequest | None = None, /) -> Fetched:
         assert browser.pid
         if not pids:
             os.kill(browser.pid, signal.SIGKILL)
@@ -239,7 +239,7 @@ async def test_a_browser_that_dies_is_replaced_and_the_page_drawn_again(browser:
 
 
 async def test_a_page_that_fills_memory_costs_the_browser_not_the_machine(chromium: Path) -> None:
-    async def nothing(url: str) -> Fetched:
+    async def nothing(url: str, script: ScriptRequest | None = None, /) -> Fetched:
         raise RenderError(url)
 
     limits = Limits(timeout_s=120, memory_bytes=1)
@@ -254,7 +254,7 @@ async def test_a_browser_that_does_not_start_is_not_tried_for_every_page(tmp_pat
     broken.write_text(f"#!/bin/sh\necho x >> {counter}\nexit 1\n")
     broken.chmod(0o755)
 
-    async def nothing(url: str) -> Fetched:
+    async def nothing(url: str, script: ScriptRequest | None = None, /) -> Fetched:
         raise RenderError(url)
 
     async with open_browser(broken, user_agent="t", limits=Limits()) as browser:

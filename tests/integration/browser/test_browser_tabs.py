@@ -6,7 +6,7 @@ import pytest
 
 from forager.errors import RenderError
 from forager.fetch.browser import Browser
-from forager.fetch.models import Fetched
+from forager.fetch.models import Fetched, ScriptRequest
 
 pytestmark = [
     pytest.mark.timeout(300),
@@ -56,7 +56,7 @@ def a_page(script: str, origin: str, path: str = "/") -> Fetched:
     return Fetched(f"{origin}{path}", 200, {"content-type": "text/html"}, body, len(body), 1)
 
 
-async def refuse(url: str) -> Fetched:
+async def refuse(url: str, script: ScriptRequest | None = None, /) -> Fetched:
     raise RenderError(f"nobody answers {url}")
 
 

@@ -28,11 +28,13 @@ __all__ = ["database_url", "past", "queues"]  # a database for each: what they n
 MONTH = month_of(100 * DAY)
 
 LOOKS = """
+completion, man,
 alerts rules, alerts show, alerts targets, archive list, archive verify, audit log, audit politeness, backups, bodies,
-check, db status, db url, domain show, domain traps, domains claims, domains top, duplicates, errors, export, fetch,
-images show, images similar, links, normalize, page show, pages, products changes, products parsers, products prices,
-products show, proxies advice, purge list, queue dead, read, robots, runs, search, settings, stats,
-storage, task, token list, user list, webhooks key, why, workers
+check, db status, db url, domain settings, domain show, domain sitemaps, domain traps, profiles list, profiles show,
+tasks stats, domains claims, domains denied, domains top, duplicates, errors,
+export, fetch, images save, images show, images similar, links, normalize, page show, pages, products changes,
+products parsers, products prices, products show, proxies advice, purge list, queue dead, read, robots, runs, search,
+settings, stats, storage, task, token list, user list, webhooks key, why, workers
 """
 STARTS = "api, db start, db stop, demo, playground, reindex, up"
 """Processes, and what concerns a database rather than what is in it."""
@@ -42,6 +44,8 @@ NOTED_ELSEWHERE = {
     "user add": "test_cli_accounts.py: it asks for a password",
     "tasks restart-parsing": "test_reread.py: it wants a body",
     "domain release": "test_changes.py: it wants a trap",
+    "domain login": "test_login.py: it wants a site with a login",
+    "profiles apply": "test_profiles.py: it wants a file",
 }
 
 ABOUT_DOMAINS = (
@@ -52,6 +56,16 @@ ABOUT_DOMAINS = (
     ("domain shop.example block --reason x", "domain.block"),
     ("domain shop.example reset", "domain.reset"),
     ("page http://shop.example/ every 6h", "page.configure"),
+    ("domains pause shop.example", "domain.pause"),
+    ("domains resume --all", "domain.resume"),
+    ("domains reset --filter shop", "domain.reset"),
+    ("domains reset-breaker shop.example", "domain.reset_breaker"),
+    ("domains deny spam.example --reason x", "domain.deny"),
+    ("domains allow spam.example", "domain.allow"),
+    ("profiles set shops --delay 2s", "profile.change"),
+    ("profiles join shops shop.example", "profile.change"),
+    ("profiles leave shops shop.example", "profile.change"),
+    ("profiles delete shops", "profile.delete"),
     ("domains score", "domain.score"),
     ("domains rebuild", "domain.rebuild"),
     ("domains merge", "domain.merge"),
@@ -90,6 +104,7 @@ ABOUT_THE_HOUSE = (
 )
 ABOUT_PROXIES = (
     ("proxies add 127.0.0.1:9", "proxy.add"),
+    ("proxies set 1 --city Bonn", "proxy.configure"),
     ("proxies assign shop.example 1", "domain.assign_proxies"),
     ("proxies disable 1", "proxy.disable"),
     ("proxies enable 1", "proxy.enable"),

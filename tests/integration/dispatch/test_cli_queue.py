@@ -44,7 +44,7 @@ def test_dead_letters_are_listed_sent_once_more_and_thrown_away(
     assert (queues.depth(queues.names.dead), queues.depth(crawl)) == (0, 1)
 
     assert forager("purge") == 2
-    assert "1 message would be thrown away" in capsys.readouterr().err
+    assert "1 message would be deleted" in capsys.readouterr().err
     assert queues.depth(crawl) == 1
     assert forager("purge", "--yes") == 0
     assert queues.depth(crawl) == 0

@@ -16,7 +16,6 @@ from forager.dispatch.broker import Broker, open_broker
 from forager.dispatch.errors import BrokerUnavailableError
 from forager.dispatch.jobs import DispatchJob
 from forager.dispatch.names import Names
-from forager.dispatch.store import URGENT_SCORE
 
 
 async def offers(ground: Ground) -> dict[int, bool]:
@@ -64,39 +63,43 @@ async def test_the_run_that_never_ends_has_the_plain_names(ground: Ground, queue
 
 
 async def test_what_is_urgent_has_a_queue_of_its_own(ground: Ground, queues: Queues, broker: Broker) -> None:
+    """A task that a person ordered with priority 1 or 2, or a boost; a shallow page or a high score is not."""
     run = await a_run(ground, queues)
-    seeded = await ground.a_domain("seeded.example", run=run)
-    await ground.a_page("http://seeded.example/", seeded, priority=2)
+    seeded = await ground.a_domain("seeded.example", run=run, priority_score=5000.0)
+    await ground.a_page("http://seeded.example/", seeded, priority=1)
+    shallow = await ground.a_domain("shallow.example", run=run)
+    await ground.a_task(await ground.a_page("http://shallow.example/", shallow), priority=2)
     ordered = await ground.a_domain("ordered.example", run=run)
-    await ground.a_task(await ground.a_page("http://ordered.example/", ordered), priority=1)
-    plain = await ground.a_domain("plain.example", run=run, pages=1)
+    await ground.a_task(await ground.a_page("http://ordered.example/", ordered), priority=1, is_urgent=True)
+    boosted = await ground.a_domain("boosted.example", run=run, pages=1, priority_boost=5.0)
     later = await ground.a_domain("later.example", run=run, pages=1)
-    await ground.a_task(await ground.a_page("http://later.example/", later), due_in_s=3600, priority=1)
+    await ground.a_task(await ground.a_page("http://later.example/", later), due_in_s=3600, is_urgent=True)
     await send(ground, broker)
-    assert await offers(ground) == {seeded: True, ordered: True, plain: False, later: False}
-    assert depths(queues, run) == (2, 2)
+    assert await offers(ground) == {seeded: False, shallow: False, ordered: True, boosted: True, later: False}
+    assert depths(queues, run) == (2, 3)
 
 
-async def test_a_domain_with_a_high_score_is_urgent(ground: Ground, queues: Queues, broker: Broker) -> None:
-    """And one whose score has risen since it was offered is told of once more, in the better queue."""
+async def test_an_urgent_domain_is_offered_although_the_window_is_full(
+    ground: Ground, queues: Queues, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "WINDOW", 2)
     run = await a_run(ground, queues)
-    wanted = await ground.a_domain("wanted.example", run=run, pages=1, priority_score=URGENT_SCORE)
-    plain = await ground.a_domain("plain.example", run=run, pages=1, priority_score=URGENT_SCORE - 1)
+    for number in range(3):
+        await ground.a_domain(f"d{number}.example", run=run, pages=1)
     await send(ground, broker)
-    assert await offers(ground) == {wanted: True, plain: False}
-    await ground.conn.execute("UPDATE domains SET priority_score = $2 WHERE id = $1", plain, URGENT_SCORE + 1)
+    ordered = await ground.a_domain("ordered.example", run=run)
+    await ground.a_task(await ground.a_page("http://ordered.example/", ordered), is_urgent=True)
     assert await send(ground, broker) == "1 domain offered"
-    assert await offers(ground) == {wanted: True, plain: True}
-    assert depths(queues, run) == (2, 1)
+    assert (await offers(ground))[ordered]
 
 
 async def test_what_is_urgent_no_longer_is_told_so_where_it_has_to_be_told_again(
     ground: Ground, queues: Queues, broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = await a_run(ground, queues)
-    domain = await ground.a_domain(run=run, pages=1, priority_score=URGENT_SCORE)
+    domain = await ground.a_domain(run=run, pages=1, priority_boost=1.0)
     await send(ground, broker)
-    await ground.conn.execute("UPDATE domains SET priority_score = 0 WHERE id = $1", domain)
+    await ground.conn.execute("UPDATE domains SET priority_boost = 0 WHERE id = $1", domain)
     assert await send(ground, broker) == "0 domains offered"
     queues.wipe()
     monkeypatch.setattr(dispatch, "LOST_S", 0.0)
@@ -104,12 +107,12 @@ async def test_what_is_urgent_no_longer_is_told_so_where_it_has_to_be_told_again
     assert depths(queues, run) == (0, 1)
 
 
-async def test_a_better_priority_moves_an_offer_that_is_out(ground: Ground, queues: Queues, broker: Broker) -> None:
+async def test_an_order_moves_an_offer_that_is_out(ground: Ground, queues: Queues, broker: Broker) -> None:
     run = await a_run(ground, queues)
     domain = await ground.a_domain(run=run)
     task = await ground.a_task(await ground.a_page("http://a.example/", domain))
     await send(ground, broker)
-    await ground.conn.execute("UPDATE crawl_tasks SET priority = 1 WHERE id = $1", task)
+    await ground.conn.execute("UPDATE crawl_tasks SET priority = 1, is_urgent = true WHERE id = $1", task)
     assert await send(ground, broker) == "1 domain offered"
     assert await offers(ground) == {domain: True}
     assert depths(queues, run) == (1, 1)

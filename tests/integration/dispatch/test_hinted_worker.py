@@ -70,7 +70,7 @@ async def test_doubled_and_reordered_messages_fetch_nothing_twice(
         stage = await Stage.open(database, web)
         queues.runs.add(stage.run)
         await send(stage, broker)
-        name = queues.names.crawl(stage.run, is_urgent=True)
+        name = queues.names.crawl(stage.run, is_urgent=False)
         messages = queues.take(name)
         assert len(messages) == SITES
         queues.put_back(name, [*reversed(messages), *messages, *messages[::2], *messages[1::2]])
@@ -157,13 +157,13 @@ async def test_poison_becomes_dead_letters_and_the_crawl_goes_on(
         queues.runs.add(stage.run)
         await send(stage, broker)
         for message in POISON:
-            queues.publish(queues.names.crawl(stage.run, is_urgent=True), **message)
+            queues.publish(queues.names.crawl(stage.run, is_urgent=False), **message)
         await work(stage, queues)
         await assert_exact(stage)
     await becomes(lambda: queues.depth(queues.names.dead) == len(POISON))  # the broker carries them on by itself
     letters = await broker.dead_letters(100)
     assert len(letters) == len(POISON)
-    assert {letter.queue for letter in letters} == {queues.names.crawl(stage.run, is_urgent=True)}
+    assert {letter.queue for letter in letters} == {queues.names.crawl(stage.run, is_urgent=False)}
     assert {letter.why for letter in letters} >= {
         "its version is 2, and only 1 is understood",
         "run is '1', and no number of a row",
@@ -181,7 +181,7 @@ async def test_what_was_in_hand_at_a_stop_goes_to_somebody_else(
         async with listening(stage, queues) as consumption:
             await send(stage, broker)
             await becomes(lambda: consumption.inbox.take(SITES))
-        assert queues.depth(queues.names.crawl(stage.run, is_urgent=True)) == SITES
+        assert queues.depth(queues.names.crawl(stage.run, is_urgent=False)) == SITES
 
 
 async def test_who_stops_gives_back_what_waits_and_listens_no_more(
@@ -190,14 +190,14 @@ async def test_who_stops_gives_back_what_waits_and_listens_no_more(
     """The rest of a stop takes as long as its slowest request: others need not wait for it."""
     async with serve(*sites()) as web:
         stage = await Stage.open(database, web)
-        urgent = queues.names.crawl(stage.run, is_urgent=True)
+        queue = queues.names.crawl(stage.run, is_urgent=False)
         async with listening(stage, queues) as consumption:
             await send(stage, broker)
             await becomes(lambda: len(consumption.inbox._waiting) == SITES)
-            assert all(offer.is_urgent for offer in consumption.inbox._waiting)
+            assert not any(offer.is_urgent for offer in consumption.inbox._waiting)
             consumption.inbox.close()
-            await becomes(lambda: queues.depth(urgent) == SITES)
-            assert queues.listeners(urgent) == 0
+            await becomes(lambda: queues.depth(queue) == SITES)
+            assert queues.listeners(queue) == 0
 
 
 async def test_a_domain_with_a_label_is_claimed_by_a_worker_that_has_it(
@@ -206,7 +206,10 @@ async def test_a_domain_with_a_label_is_claimed_by_a_worker_that_has_it(
     """One that has it is there, so the domain is offered. One that has it not gets the hint: it goes back."""
     async with serve(*sites()) as web:
         stage = await Stage.open(database, web)
-        labelled = "UPDATE domains SET worker_label = 'de' WHERE id IN (SELECT id FROM domains ORDER BY id LIMIT 2)"
+        labelled = (
+            "INSERT INTO domain_settings (domain_id, settings)"
+            """ SELECT id, '{"worker_label": "de"}' FROM domains ORDER BY id LIMIT 2"""
+        )
         await stage.fetch(labelled)
         await work(stage, queues)
         assert await stage.fetch("SELECT FROM dispatched_domains") == [], "nobody was there who could"
@@ -218,7 +221,7 @@ async def test_a_domain_with_a_label_is_claimed_by_a_worker_that_has_it(
         assert await send(stage, broker) == "2 domains offered"
         await work(stage, queues)
         assert len(await stage.fetch("SELECT FROM domains WHERE pages_crawled > 0")) == SITES - 2
-        await becomes(lambda: queues.depth(queues.names.crawl(stage.run, is_urgent=True)) == 2)
+        await becomes(lambda: queues.depth(queues.names.crawl(stage.run, is_urgent=False)) == 2)
         await stage.fetch("UPDATE workers SET status = 'stopped' WHERE id = $1", busy)
         await work(stage, queues, labels=("de",))
         await assert_exact(stage)
@@ -245,7 +248,7 @@ async def test_hints_for_others_keep_no_idle_worker_waiting(
             )
         )[0]
         hint = CrawlHint(stage.run, first["id"], first["version"])
-        queues.publish_hint(queues.names.crawl(stage.run, is_urgent=True), hint.document())
+        queues.publish_hint(queues.names.crawl(stage.run, is_urgent=False), hint.document())
         await work(stage, queues, sends=False)
         assert len(await stage.fetch("SELECT FROM domains WHERE pages_crawled > 0")) == SITES - 1
 

@@ -43,8 +43,7 @@ async def test_new_pages_of_a_leased_domain_stay_with_its_run(ground: Ground) ->
 
 async def test_new_pages_do_not_unblock_a_domain(ground: Ground) -> None:
     run = await ground.a_run()
-    domain = await ground.a_domain(run=run)
-    await ground.conn.execute("UPDATE domains SET status = 'blocked', block_reason_code = 'x'")
+    domain = await ground.new_domain.blocked(run=run)
     await domains.count_discovered(ground.conn, {domain: 1}, run=run)
     assert (await ground.domain(domain))["status"] == "blocked"
 

@@ -132,7 +132,7 @@ async def test_a_row_of_trouble_goes_on_from_batch_to_batch(
 async def test_pace_and_breaker_are_handed_over(ground: Ground, standing: RequestState, by: str) -> None:
     """Whether the predecessor handed its lease back, or was killed after its last record."""
     domain, _ = await a_leased_domain(ground)
-    lease = Lease(domain, "a.example", 1, None, 0.0, None)
+    lease = Lease(domain, "a.example", 1, 0.0)
     if by == "record":
         await domains.count_visits(ground.conn, {domain: Visits()}, {domain: standing}, lease_s=60)
         await ground.conn.execute("UPDATE workers SET status = 'dead'")
@@ -162,7 +162,7 @@ async def test_a_breaker_closed_by_hand_stays_closed_whatever_its_holder_still_t
     if by == "record":
         await domains.count_visits(ground.conn, {domain: Visits()}, {domain: tripped}, lease_s=60)
     else:
-        release = Release(Lease(domain, "a.example", 1, None, 0.0, None), 0.0, standing=tripped)
+        release = Release(Lease(domain, "a.example", 1, 0.0), 0.0, standing=tripped)
         await domains.release(ground.conn, [release], max_depth=9, patterns=NO_PATTERNS, keeping=Keeping())
     row = await ground.domain(domain)
     assert (row["breaker_state"], row["breaker_failures"], row["breaker_opened_at"]) == ("closed", 0, None)

@@ -6,6 +6,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from forager.config.cipher import PasswordCipher
 from forager.domains import service as domain_admin
 from forager.domains.admin import move
 from forager.domains.status import DomainStatus
@@ -17,7 +18,8 @@ from forager.pages import service as page_service
 DAY_S = 86_400.0
 SHOP = "shop.example"
 BY: dict[str, Any] = {"by": "cli:ann", "reason": "manual review"}
-RESTS: dict[str, Any] = {"by": "cli:ann", "refresh_every_s": 14 * DAY_S}
+AGAIN: dict[str, Any] = {"by": "cli:ann", "refresh_every_s": 14 * DAY_S}
+RESTS = AGAIN | {"cipher": PasswordCipher(["k" * 32])}
 NOT_FOUND = """
     UPDATE crawl_tasks SET outcome = 'blocked_4xx', status_code = 404 WHERE outcome IN ('failed', 'blocked_robots');
     UPDATE run_outcomes SET pages = 3 WHERE outcome = 'blocked_4xx';
@@ -150,7 +152,7 @@ async def test_what_is_gone_stays_gone_unless_asked_for(sound: Any) -> None:
 
 async def test_a_planned_visit_comes_now_and_only_once(sound: Any) -> None:
     await stand(sound, "exhausted")
-    await do(sound, domain_admin.configure, SHOP, {"revisit_every_s": 30 * DAY_S}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"revisit_every": 30 * DAY_S}, **RESTS)
     assert (await do(sound, domain_admin.reset, SHOP, **BY)).revisited == 2
     now = await sound.conn.fetchval("SELECT now()")
     assert all(task["scheduled_for"] <= now for task in (await open_tasks(sound)).values())
@@ -316,15 +318,15 @@ async def test_a_blocked_domain_can_be_reset_and_goes_on(sound: Any) -> None:
 
 
 async def test_what_is_named_changes_and_the_rest_stays(sound: Any) -> None:
-    changes = {"crawl_delay_s": 2.5, "max_concurrent_requests": 2, "max_pages_per_run": 100, "revisits_per_day": 500.0}
+    changes = {"delay": 2.5, "concurrency": 2, "max_pages": 100, "revisits_per_day": 500.0}
     await do(sound, domain_admin.configure, SHOP, changes, **RESTS)
-    await do(sound, domain_admin.configure, SHOP, {"crawl_delay_s": None, "is_adaptive": True}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"delay": None, "adaptive": True}, **RESTS)
     row = await domain(sound)
     assert (row["crawl_delay_s"], row["max_concurrent_requests"], row["max_pages_per_run"]) == (None, 2, 100)
     assert (row["revisits_per_day"], row["is_adaptive"], row["pages_crawled"]) == (500.0, True, 2)
     assert [entry[2] for entry in await history(sound)] == [
-        "delay 2.5s, requests at once 2, pages per run 100, revisits per day 500",
-        "delay default, adaptive on",
+        "delay 2.5s, concurrency 2, max_pages 100, revisits_per_day 500",
+        "adaptive on, delay default",
     ]
 
 
@@ -332,26 +334,26 @@ async def test_images_nobody_looked_for_bring_pages_whole(sound: Any) -> None:
     """A page that has not changed would never be read for them."""
     known = "SELECT count(etag) + count(last_modified) FROM pages JOIN domains d ON d.id = domain_id WHERE d.name = $1"
     await sound.conn.execute("UPDATE pages SET etag = '1', last_modified = 'then'")
-    await do(sound, domain_admin.configure, SHOP, {"images_policy": "found"}, **RESTS)
-    await do(sound, domain_admin.configure, SHOP, {"images_policy": "none", "crawl_delay_s": 1}, **RESTS)
-    await do(sound, domain_admin.configure, SHOP, {"crawl_delay_s": 2}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"images": "found"}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"images": "none", "delay": 1}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"delay": 2}, **RESTS)
     assert await sound.conn.fetchval(known, SHOP) > 0
-    await do(sound, domain_admin.configure, SHOP, {"images_policy": None}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"images": None}, **RESTS)
     assert await sound.conn.fetchval(known, SHOP) == 0
 
 
 async def test_a_window_and_its_end(sound: Any) -> None:
-    await do(sound, domain_admin.configure, SHOP, {"maintenance_start": "22:00", "maintenance_end": "06:00"}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"window": "22:00-06:00"}, **RESTS)
     row = await domain(sound)
     assert (f"{row['maintenance_start']:%H:%M}", f"{row['maintenance_end']:%H:%M}") == ("22:00", "06:00")
-    await do(sound, domain_admin.configure, SHOP, {"maintenance_start": None, "maintenance_end": None}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"window": None}, **RESTS)
     assert (await domain(sound))["maintenance_start"] is None
 
 
 async def test_a_price_is_forgotten_with_the_budget_it_was_made_for(sound: Any) -> None:
-    await do(sound, domain_admin.configure, SHOP, {"is_adaptive": True, "revisits_per_day": 500.0}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"adaptive": True, "revisits_per_day": 500.0}, **RESTS)
     await sound.conn.execute("UPDATE domains SET revisit_price = 7 WHERE name = $1", SHOP)
-    await do(sound, domain_admin.configure, SHOP, {"crawl_delay_s": 1.0}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"delay": 1.0}, **RESTS)
     assert (await domain(sound))["revisit_price"] == 7
     await do(sound, domain_admin.configure, SHOP, {"revisits_per_day": 50.0}, **RESTS)
     assert (await domain(sound))["revisit_price"] is None
@@ -359,7 +361,7 @@ async def test_a_price_is_forgotten_with_the_budget_it_was_made_for(sound: Any) 
 
 async def test_a_frequency_plans_the_next_visit_of_every_page_that_was_read(sound: Any) -> None:
     await stand(sound, "exhausted")
-    done = await do(sound, domain_admin.configure, SHOP, {"revisit_every_s": 2 * 3600.0}, **RESTS)
+    done = await do(sound, domain_admin.configure, SHOP, {"revisit_every": 2 * 3600.0}, **RESTS)
     assert (done.planned, done.dropped) == (2, 0)
     planned = await open_tasks(sound)
     fetched = await sound.conn.fetchval("SELECT fetched_at FROM pages WHERE is_seed")
@@ -373,12 +375,12 @@ async def test_a_frequency_plans_the_next_visit_of_every_page_that_was_read(soun
 
 async def test_another_frequency_moves_what_was_planned_and_never_forgets_it(sound: Any) -> None:
     await stand(sound, "exhausted")
-    await do(sound, domain_admin.configure, SHOP, {"revisit_every_s": 90 * DAY_S}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"revisit_every": 90 * DAY_S}, **RESTS)
     last = (await domain(sound))["last_crawled_at"]
-    await do(sound, domain_admin.configure, SHOP, {"revisit_every_s": 7200.0}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"revisit_every": 7200.0}, **RESTS)
     assert len(await open_tasks(sound)) == 2
     assert (await domain(sound))["next_crawl_after"] == (await open_tasks(sound))[""]["scheduled_for"]
-    done = await do(sound, domain_admin.configure, SHOP, {"revisit_every_s": None}, **RESTS)
+    done = await do(sound, domain_admin.configure, SHOP, {"revisit_every": None}, **RESTS)
     assert (done.planned, done.dropped, await open_tasks(sound)) == (0, 2, {})
     rest = (await domain(sound))["next_crawl_after"] - (last or await sound.conn.fetchval("SELECT now()"))
     assert abs(rest - timedelta(days=14)) < timedelta(minutes=1)
@@ -387,8 +389,8 @@ async def test_another_frequency_moves_what_was_planned_and_never_forgets_it(sou
 async def test_what_is_due_is_not_put_off(sound: Any) -> None:
     await stand(sound, "exhausted")
     await do(sound, domain_admin.reset, SHOP, **BY)
-    await do(sound, domain_admin.configure, SHOP, {"revisit_every_s": 90 * DAY_S}, **RESTS)
-    await do(sound, domain_admin.configure, SHOP, {"revisit_every_s": None}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"revisit_every": 90 * DAY_S}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"revisit_every": None}, **RESTS)
     now = await sound.conn.fetchval("SELECT now()")
     tasks = await open_tasks(sound)
     assert len(tasks) == 4
@@ -397,19 +399,19 @@ async def test_what_is_due_is_not_put_off(sound: Any) -> None:
 
 async def test_an_adaptive_domain_keeps_what_it_planned(sound: Any) -> None:
     await stand(sound, "exhausted")
-    await do(sound, domain_admin.configure, SHOP, {"is_adaptive": True}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"adaptive": True}, **RESTS)
     await sound.conn.execute(
         "UPDATE crawl_tasks SET scheduled_for = now() + interval '50 days' WHERE outcome IS NULL AND page_id = $1",
         sound.pages["http://shop.example/about"],
     )
     before = (await open_tasks(sound))["about"]["scheduled_for"]
-    await do(sound, domain_admin.configure, SHOP, {"revisit_every_s": 7200.0}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"revisit_every": 7200.0}, **RESTS)
     assert (await open_tasks(sound))["about"]["scheduled_for"] == before
 
 
 async def test_a_refresh_of_its_own(sound: Any) -> None:
     await stand(sound, "exhausted")
-    await do(sound, domain_admin.configure, SHOP, {"refresh_every_s": DAY_S}, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"refresh_every": DAY_S}, **RESTS)
     row = await domain(sound)
     since = row["last_crawled_at"] or await sound.conn.fetchval("SELECT now()")
     assert abs(row["next_crawl_after"] - since - timedelta(days=1)) < timedelta(minutes=1)
@@ -417,21 +419,21 @@ async def test_a_refresh_of_its_own(sound: Any) -> None:
 
 async def test_one_page_more_often_than_its_domain(sound: Any) -> None:
     await stand(sound, "exhausted")
-    await do(sound, domain_admin.configure, SHOP, {"revisit_every_s": 30 * DAY_S}, **RESTS)
-    done = await do(sound, page_service.set_page_frequency, "http://SHOP.example/about#top", 7200.0, **RESTS)
+    await do(sound, domain_admin.configure, SHOP, {"revisit_every": 30 * DAY_S}, **RESTS)
+    done = await do(sound, page_service.set_page_frequency, "http://SHOP.example/about#top", 7200.0, **AGAIN)
     assert (done.name, done.planned) == ("http://shop.example/about", 1)
     tasks = await open_tasks(sound)
     assert tasks[""]["scheduled_for"] - tasks["about"]["scheduled_for"] == timedelta(days=30, hours=-2)
     assert (await domain(sound))["next_crawl_after"] == tasks["about"]["scheduled_for"]
-    await do(sound, page_service.set_page_frequency, "http://shop.example/about", None, **RESTS)
+    await do(sound, page_service.set_page_frequency, "http://shop.example/about", None, **AGAIN)
     assert len({task["scheduled_for"] for task in (await open_tasks(sound)).values()}) == 1
 
 
 async def test_one_page_of_a_domain_that_is_visited_once(sound: Any) -> None:
     await stand(sound, "exhausted")
-    await do(sound, page_service.set_page_frequency, "http://shop.example/about", 7200.0, **RESTS)
+    await do(sound, page_service.set_page_frequency, "http://shop.example/about", 7200.0, **AGAIN)
     assert set(await open_tasks(sound)) == {"about"}
-    done = await do(sound, page_service.set_page_frequency, "http://shop.example/about", None, **RESTS)
+    done = await do(sound, page_service.set_page_frequency, "http://shop.example/about", None, **AGAIN)
     assert (done.dropped, await open_tasks(sound)) == (1, {})
 
 
@@ -439,15 +441,18 @@ async def test_one_page_of_a_domain_that_is_visited_once(sound: Any) -> None:
     ("changes", "sentence"),
     [
         ({}, "Nothing to set"),
-        ({"crawl_delay_s": -1.0}, "delay in seconds must be between 0 and 86,400"),
-        ({"crawl_delay_s": float("nan")}, "must be between"),
-        ({"max_concurrent_requests": 0}, "must be between 1 and 1,000"),
-        ({"max_concurrent_requests": 1.5}, "whole number"),
-        ({"revisit_every_s": 0.0}, "must be between"),
-        ({"maintenance_start": "22:00"}, "needs a beginning and an end"),
-        ({"maintenance_start": "22:00", "maintenance_end": "22:00"}, "never"),
-        ({"content_policy": "forever"}, "There is no content policy 'forever'"),
-        ({"status": "active"}, "no 'status' that can be set"),
+        ({"delay": -1.0}, "greater than or equal to 0"),
+        ({"delay": float("nan")}, "finite"),
+        ({"concurrency": 0}, "greater than or equal to 1"),
+        ({"concurrency": 1.5}, "valid integer"),
+        ({"revisit_every": 0.0}, "greater than"),
+        ({"window": "22:00"}, "is no window"),
+        ({"window": "22:00-22:00"}, "never"),
+        ({"content": "forever"}, "'signals', 'snapshot' or 'archive'"),
+        ({"parser": "ebay"}, "There is no parser 'ebay'"),
+        ({"status": "active"}, "There is no crawl setting 'status'"),
+        ({"timezone": "Mars/Base"}, "is no time zone"),
+        ({"headers": {"Host": "other.example"}}, "cannot be set"),
     ],
 )
 async def test_bad_values_change_nothing(sound: Any, changes: dict[str, Any], sentence: str) -> None:
@@ -460,7 +465,7 @@ async def test_what_is_not_there(sound: Any) -> None:
     with pytest.raises(NotFoundError, match=r"Did you mean shop.example\?"):
         await do(sound, domain_admin.reset, "shop.exmaple", **BY)
     with pytest.raises(NotFoundError, match=r"There is no page http://shop\.example/nope"):
-        await do(sound, page_service.set_page_frequency, "http://shop.example/nope", 60.0, **RESTS)
+        await do(sound, page_service.set_page_frequency, "http://shop.example/nope", 60.0, **AGAIN)
 
 
 # The one door for a move --------------------------------------------------------------------------------------------

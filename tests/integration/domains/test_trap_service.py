@@ -168,7 +168,7 @@ async def test_why_names_the_trap_of_a_link_that_was_never_learned(world: Any) -
         ("a/a/a/a", "a link to it is left out by the rule repeating_path: the same folder again and again"),
         ("calendar/2999/1", "a link to it is left out by the rule calendar: a calendar without end"),
         ("x?sid=4f2a91c07b", "a link to it is taken without its session id, as http://shop.example/x"),
-        ("a.pdf", "a link to it is left out: it ends like a file we do not read"),
+        ("a.zip", "a link to it is left out: it ends like a file we do not read"),
         ("harmless", "a link to it would be taken"),
     ],
 )
@@ -203,7 +203,7 @@ async def test_the_command_lists_traps(forager: Any, world: Any) -> None:
         assert words in said.out
     rows = json.loads((await forager("domain", SHOP, "traps", "--json")).out)
     assert [row["rule"] for row in rows] == ["nothing_new", "repeating_path", "nothing_new"]
-    assert "No link of it looked like a trap" in (await forager("domain", "idle.example", "traps")).err
+    assert "None of its links looks like a trap" in (await forager("domain", "idle.example", "traps")).err
 
 
 async def test_the_command_releases_a_trap(forager: Any, world: Any) -> None:

@@ -32,7 +32,7 @@ async def test_pages_that_only_sitemaps_and_feeds_know_are_crawled(database: Dat
     async with serve(WatchedSite(1, on_request=answer)) as web:
         root = web.urls[0]
         stage = await Stage.open(database, web, f"{root}sitemap.xml", f"{root}feed")
-        await stage.work()
+        await stage.work(sitemaps=True, feeds=True)
         hidden = {f"{root}hidden/1", f"{root}hidden/2"}
         assert await stage.urls("status = 'fetched' AND author = 'Ann'") == hidden
         rows = await stage.fetch("SELECT url, modified_at::date::text FROM pages WHERE modified_at IS NOT NULL")

@@ -12,6 +12,7 @@ from forager.db.database import Database
 from forager.explain.check import check
 from forager.frontier.models import Lease, Target
 from forager.links.models import Selection
+from forager.parsing.models import Listing
 
 A = "http://a.example"
 PAGES = 30
@@ -46,7 +47,8 @@ class Desk:
             a_discovery(f"{A}/{number}", rel="sitemap")._replace(anchor=lastmod, domain="a.example")
             for number, lastmod in entries
         ]
-        await self.writer.write([a_success(target, selection=Selection(links))])
+        reading = a_reading(content_hash=b"1" * 16, listing=Listing("sitemap"))
+        await self.writer.write([a_success(target, reading=reading, selection=Selection(links))])
 
     async def targets(self) -> list[Target]:
         return await self.ground.targets(self.lease, self.worker, self.run, 100)
@@ -128,10 +130,16 @@ async def test_a_sitemap_that_says_today_of_everything_costs_a_handful_of_visits
     assert await desk.due() == {f"/{number}" for number in range(1, 21)}, "the newest first"
 
 
-async def test_a_domain_that_visits_nothing_again_is_left_alone(desk: Desk) -> None:
+async def test_a_page_that_is_not_revisited_by_itself_is_visited_for_a_change(desk: Desk) -> None:
+    await desk.ground.conn.execute(
+        "DELETE FROM crawl_tasks t USING pages p WHERE p.id = t.page_id AND t.outcome IS NULL AND p.url NOT LIKE '%/0'"
+    )
     desk.queues.add(a_lane(desk.lease.domain_id, domain="a.example"))
-    await desk.sitemap((1, ago(minutes=5)))
-    assert await desk.due() == set()
+    await desk.sitemap((1, ago(minutes=5)), (2, ago(hours=5)))
+    assert await desk.due() == {"/1"}
+    assert await desk.visit(is_changed=True) == 1
+    assert await desk.counts() == (1, 1)
+    assert await desk.broken() == {}
 
 
 async def test_what_another_domains_sitemap_says_is_not_heard(desk: Desk) -> None:

@@ -38,3 +38,16 @@ async def test_a_failed_visit_is_one_line_that_names_all_it_is_about(
     assert len(told) == 1
     assert {(line["code"], line["level"]) for line in failed} == {("http_status", "info")}
     assert all("action" in line for line in lines)
+
+
+@pytest.mark.usefixtures("as_json")
+async def test_a_page_budget_that_is_used_up_is_one_line(
+    database: Database, ground: Ground, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with serve(WatchedSite(5)) as web:
+        stage = await Stage.open(database, web, max_pages_per_domain=2)
+        await stage.work()
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    [(domain,)] = await stage.fetch("SELECT name FROM domains")
+    used = [line for line in lines if line["action"] == "domain.budget_used"]
+    assert [(line["domain"], line["pages"], line["level"]) for line in used] == [(domain, 2, "info")]

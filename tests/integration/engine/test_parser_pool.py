@@ -7,6 +7,7 @@ import re
 import resource
 import signal
 import socket
+import zlib
 from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +17,7 @@ from typing import Any
 import brotli  # type: ignore[import-untyped]
 import pytest
 from tests.builders import a_fetched
+from tests.pdf_files import a_pdf
 
 from forager.engine import parser_limits, parser_pool
 from forager.engine.parser_pool import ParserPool, open_pool, read_isolated
@@ -425,3 +427,18 @@ async def test_no_process_is_left_when_the_pool_is_closed() -> None:
 async def test_none_where_the_worker_reads_by_itself() -> None:
     async with open_pool(CONFIG, 0) as pool:
         assert pool is None
+
+
+async def test_a_pdf_that_needs_too_much_ends_alone(pool: ParserPool) -> None:
+    """100 KB that unpack to 100 MB of nested drawing states."""
+    packer = zlib.compressobj(9)
+    content = b"".join(packer.compress(b"q " * 1_000_000) for _ in range(50)) + packer.flush()
+    whole = a_pdf(["HERE"])
+    start, end = whole.index(b"<</Length"), whole.index(b"endstream")
+    stream = b"<</Filter/FlateDecode/Length %d>>stream\n%s\n" % (len(content), content)
+    bomb = whole[:start] + stream + whole[end : whole.index(b"xref\n")] + whole[whole.index(b"trailer") :]
+    with pytest.raises(ParserCrashError):
+        await pool.read(a_fetched(200, bomb, "http://a.example/bomb.pdf", content_type="application/pdf"))
+    after = await pool.read(a_fetched(200, a_pdf(), "http://a.example/a.pdf", content_type="application/pdf"))
+    assert after is not None
+    assert after.text == "Hello world"

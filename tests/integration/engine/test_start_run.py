@@ -66,11 +66,9 @@ async def test_a_seed_that_failed_before_is_tried_again(ground: Ground) -> None:
 
 async def test_a_seed_that_waits_for_a_retry_is_due_now(ground: Ground) -> None:
     """A person asks for it: the hour that was to pass before the next try is over."""
-    domain = await ground.a_domain()
-    page = await ground.a_page("http://a.example/", domain)
-    task = await ground.a_task(page, due_in_s=3600)
-    await ground.conn.execute("UPDATE domains SET status = 'unreachable', block_reason_code = 'connect_error'")
-    await start(ground, a_spec("http://a.example/"))
+    domain = await ground.new_domain.unreachable(pages=1)
+    task = await ground.new_task.retry("http://a.example/1", scheduled_for="(now() + interval '1 hour')")
+    await start(ground, a_spec("http://a.example/1"))
     assert (await ground.domain(domain))["status"] == "pending"
     assert await ground.conn.fetchval("SELECT scheduled_for <= now() FROM crawl_tasks WHERE id = $1", task)
 
@@ -121,8 +119,30 @@ async def test_a_run_over_all_that_is_known_takes_what_has_something_left(ground
 
 async def test_a_run_that_takes_a_domain_with_nothing_but_revisits_knows_when_they_are_due(ground: Ground) -> None:
     domain = await ground.a_domain("a.example", ready_at=None)
-    page = await ground.a_page("http://a.example/", domain, status="fetched")
-    task = await ground.a_task(page, due_in_s=60.0)
-    await ground.conn.execute("UPDATE pages SET status = 'fetched', fetched_at = now()")
+    task = await ground.new_task.recurring("http://a.example/", every_s=60.0)
     await start_run(ground.conn, a_spec("http://a.example/"), by="test")
     assert (await ground.domain(domain))["ready_at"] == (await ground.task(task))["scheduled_for"]
+
+
+async def test_a_seed_that_was_read_before_is_visited_again(ground: Ground) -> None:
+    domain = await ground.a_domain(status="exhausted", ready_at=None)
+    page = await ground.a_page("http://a.example/", domain, status="fetched")
+    await start(ground, a_spec("http://a.example/"))
+    (task,) = await ground.conn.fetch("SELECT * FROM crawl_tasks")
+    assert (task["page_id"], task["outcome"], task["created_by"]) == (page, None, "test")
+    row = await ground.conn.fetchrow("SELECT * FROM domains")
+    assert row is not None
+    assert (row["status"], row["is_due"], row["frontier_size"]) == ("active", True, 0)
+    assert (await ground.page(page))["status"] == "fetched"
+
+
+@pytest.mark.parametrize(("hours", "tasks"), [(0, 0), (2, 1)])
+async def test_a_crawl_that_is_resumed_leaves_a_recent_seed_alone(ground: Ground, hours: int, tasks: int) -> None:
+    domain = await ground.a_domain(frontier_size=1)
+    page = await ground.a_page("http://a.example/", domain, status="fetched")
+    await ground.a_page("http://a.example/left", domain, depth=1)
+    await ground.conn.execute(
+        "UPDATE pages SET fetched_at = now() - make_interval(hours => $2) WHERE id = $1", page, hours
+    )
+    await start(ground, a_spec("http://a.example/"))
+    assert await ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE outcome IS NULL") == tasks

@@ -26,11 +26,11 @@ async def test_links_are_stored_as_the_database_says(
             ground.conn, worker=worker, run=run, limit=9, lease_s=60.0, workers=1, max_pages_per_domain=None
         )
     )[0]
-    assert lease.stores_links is lease_says
+    assert lease.settings.store_links is lease_says
     targets = await ground.targets(lease, worker, run)
     await ground.link(targets[0].page_id, targets[1].page_id)
     await ground.conn.execute("UPDATE domains SET stores_links = $2 WHERE id = $1", domain, database_says)
-    queue = a_lane(domain, version=lease.version, stores_links=lease.stores_links)
+    queue = a_lane(domain, version=lease.version, store_links=lease.settings.store_links)
     writer = open_writer(database, run, queues=queues_of(worker, queue))
     await writer.write([a_success(targets[0], *URLS), a_success(targets[1])])
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.builders import a_reading, a_success, an_order
+from tests.builders import a_lease, a_reading, a_success, an_order
 from tests.ground import Ground
 from tests.writers import open_writer
 
@@ -118,9 +118,9 @@ async def test_links_selected_later_are_not_looked_at_twice(desk: Desk) -> None:
 
 
 async def test_of_a_template_no_more_pages_are_taken_than_the_domain_allows(desk: Desk) -> None:
-    await desk.ground.conn.execute("UPDATE domains SET max_pages_per_template = 5")
+    await desk.ground.choose(max_pages_per_template=5)
     lease = await desk.claim()
-    assert lease.max_pages_per_template == 5
+    assert lease.settings.max_pages_per_template == 5
     for number, target in enumerate(await desk.targets(6)):
         new = a_reading(simhash=number * 0x0F0F0F0F, headings=f"All about {number}", title=f"Number {number}")
         await desk.visit(target, reading=new)
@@ -131,13 +131,13 @@ async def test_of_a_template_no_more_pages_are_taken_than_the_domain_allows(desk
 
 
 async def test_a_new_budget_holds_from_the_next_lease_on(desk: Desk) -> None:
-    await desk.ground.conn.execute("UPDATE domains SET max_pages_per_template = 5")
+    await desk.ground.choose(max_pages_per_template=5)
     lease = await desk.claim()
     targets = await desk.targets(8)
     read = [a_reading(simhash=n * 0x0F0F0F0F, headings=f"All about {n}", title=f"Number {n}") for n in range(8)]
     for target, reading in zip(targets[:3], read[:3], strict=True):
         await desk.visit(target, reading=reading)
-    desk.watch.take([replace(lease, version=lease.version + 2, max_pages_per_template=7)], [])
+    desk.watch.take([a_lease(lease.domain_id, lease.version + 2, domain=lease.domain, max_pages_per_template=7)], [])
     for target, reading in zip(targets[3:], read[3:], strict=True):
         await desk.visit(target, reading=reading)
     assert (await desk.traps())["template_budget", SAME]["pages"] == 7

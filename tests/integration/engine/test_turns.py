@@ -3,6 +3,7 @@ operator's pause or a maintenance window ends a lease without losing what is und
 
 import asyncio
 import contextlib
+import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from itertools import groupby
 from typing import Any
 
 import pytest
+from tests.ground import CHOOSE
 from tests.integration.engine.stage import Stage, WatchedSite, serve
 
 from forager.db.database import Database
@@ -312,7 +314,7 @@ async def test_the_smaller_limit_is_kept_to_the_page_and_begins_anew_with_a_run(
     async with serve(WatchedSite(40), WatchedSite(40, number=2)) as web:
         for run in (1, 2):
             stage = await Stage.open(database, web, max_pages_per_domain=of_run)
-            await stage.fetch("UPDATE domains SET max_pages_per_run = $1", own)
+            await stage.fetch(CHOOSE, None, json.dumps({"max_pages": own}))
             await asyncio.gather(*(stage.work(workers=2, lease_pages=lease_pages) for _ in range(2)))
             asked = [len(visits_of(web.log, host, with_robots=False)) for host in web.hosts.values()]
             assert asked == [run * expected] * 2

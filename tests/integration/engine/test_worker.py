@@ -30,7 +30,7 @@ def hasty_robots(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second and third try for a robots.txt come at once."""
 
     async def ask(*given: Any, **more: Any) -> RobotsCopy:
-        return await fetch_robots(*given, **more, waits_s=(0.0, 0.0))
+        return await fetch_robots(*given, **more | {"waits_s": (0.0, 0.0)})
 
     monkeypatch.setattr("forager.engine.robots_cache.fetch_robots", ask)
 
@@ -60,13 +60,13 @@ async def test_a_worker_crawls_exactly_what_is_there(database: Database, ground:
     )
 
 
-async def test_the_same_order_again_has_nothing_to_do(database: Database) -> None:
+async def test_the_same_order_again_visits_its_seed_only(database: Database) -> None:
     async with serve(WatchedSite(10)) as web:
         await (await Stage.open(database, web)).work()
         web.log.clear()
         again = await Stage.open(database, web)
         await again.work()
-        assert list(web.log) == []
+        assert [visit.target for visit in web.log] == ["/"]
     assert (await again.report()).end is RunEnd.FINISHED
 
 
@@ -94,7 +94,8 @@ async def test_a_delay_of_nothing_leaves_a_pace(database: Database, own: float |
     async with serve(WatchedSite(8)) as web:
         stage = await Stage.open(database, web)
         async with database.pool.acquire() as conn:
-            await conn.execute("UPDATE domains SET crawl_delay_s = $1", own)
+            if own is not None:
+                await Ground(conn).choose(delay=own)
         await stage.work(delay_s=0.0 if own is None else 1.0, is_unpaced=lambda _domain: False)
         (host,) = web.hosts.values()
         assert smallest_gap_s(web.log, host) >= LEAST_DELAY_S - 0.01
@@ -336,3 +337,19 @@ async def test_a_page_with_too_many_links_says_so(database: Database) -> None:
         await stage.work()
     (row,) = await stage.fetch("SELECT links_count, flags FROM pages WHERE flags IS NOT NULL")
     assert tuple(row) == (100, ["links_cut"])
+
+
+async def test_a_secret_that_cannot_be_decrypted_holds_back_its_own_domain_only(database: Database) -> None:
+    """A key is missing: nothing is requested without the login, nothing is lost, and the reason is on record."""
+    async with serve(WatchedSite(4), WatchedSite(5, number=2)) as web:
+        stage = await Stage.open(database, web)
+        async with database.pool.acquire() as conn:
+            first = await conn.fetchval("SELECT min(id) FROM domains")
+            await Ground(conn).choose(first, headers="sealed:gAAAAA")
+        await stage.work()
+        rows = {row["id"]: row for row in await stage.fetch("SELECT *, status::text FROM domains")}
+        assert (rows[first]["status"], rows[first]["block_reason_code"]) == ("blocked", "login_failed")
+        assert "its settings cannot be read" in rows[first]["block_reason"]
+        assert {url.split("/")[2] for url in stage.requests()}.isdisjoint({rows[first]["name"]})
+        assert len(stage.requests()) == 5
+    assert await stage.broken_promises() == {}

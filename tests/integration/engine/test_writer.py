@@ -202,7 +202,7 @@ async def test_a_page_read_again_has_the_links_of_its_newest_reading(desk: Desk)
     await desk.write(a_success(target, "http://a.example/old", "http://a.example/both"))
     task = await desk.ground.a_task(target.page_id)
     await desk.ground.conn.execute("UPDATE domains SET frontier_size = frontier_size + 1 WHERE id = $1", desk.domain)
-    (again,) = [t for t in await desk.ground.targets(desk.lease, desk.worker, desk.run, 1) if t.task_id == task]
+    (again,) = [t for t in await desk.ground.targets(desk.lease, desk.worker, desk.run) if t.task_id == task]
     await desk.write(a_success(again, "http://a.example/both", "http://a.example/new"))
     rows = await desk.ground.conn.fetch(
         "SELECT p.url FROM page_links l JOIN pages p ON p.id = l.to_page_id WHERE from_page_id = $1 ORDER BY position",

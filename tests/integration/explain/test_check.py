@@ -18,6 +18,7 @@ DAMAGE = {
     "one_page_per_url": """INSERT INTO pages (domain_id, url, url_hash, depth, priority)
         SELECT (SELECT id FROM domains WHERE name = 'idle.example'), url, url_hash, 0, 5 FROM pages WHERE is_seed""",
     "domains_of_pages": "UPDATE domains SET name = 'other.example' WHERE name = 'shop.example'",
+    "duplicates": "UPDATE pages SET duplicate_of = id WHERE url LIKE '%gone'",
     "one_open_task": """INSERT INTO crawl_tasks (page_id, domain_id, is_image)
         SELECT page_id, domain_id + 1000, is_image FROM crawl_tasks WHERE outcome IS NULL""",
     "tasks_of_pages": "DELETE FROM pages WHERE url LIKE '%gone'",
@@ -38,6 +39,7 @@ DAMAGE = {
     "links_of_pages": "UPDATE page_link_lists SET to_page_ids = to_page_ids[1:2] WHERE cardinality(to_page_ids) > 2",
     "trapped_pages": "UPDATE pages SET status = 'blocked', trap_id = 4711 WHERE url LIKE '%new'",
     "nothing_forgotten": "UPDATE domains SET ready_at = NULL WHERE name = 'shop.example'",
+    "urgent_domains": "UPDATE domains SET urgent_at = now() WHERE name = 'shop.example'",
     "page_counters": "UPDATE domains SET frontier_size = 17 WHERE name = 'shop.example'",
     "image_counters": "UPDATE domains SET images_found = 3 WHERE name = 'shop.example'",
     "sightings": "INSERT INTO page_images"
@@ -52,6 +54,7 @@ DAMAGE = {
     "lease_states": """UPDATE domains SET status = 'pending', claimed_by = (SELECT id FROM workers),
         claim_expires_at = now() + interval '1 hour' WHERE name = 'shop.example'""",
     "pace": "UPDATE crawl_tasks SET requested_at = now() - interval '1 hour' + id * interval '10 ms', pace_ms = 1000",
+    "copied_settings": "UPDATE domains SET crawl_delay_s = 7 WHERE name = 'shop.example'",
     "exhausted_domains": "UPDATE domains SET status = 'exhausted' WHERE name = 'shop.example'",
     "blocked_domains": """ALTER TABLE domains DROP CONSTRAINT domains_check1;
         UPDATE domains SET status = 'blocked' WHERE name = 'shop.example'""",

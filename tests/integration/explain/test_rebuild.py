@@ -238,7 +238,8 @@ async def test_a_misspelled_domain_is_renamed(world: Any, pool: asyncpg.Pool) ->
 @pytest.mark.parametrize("days_later", [1, -1])
 async def test_two_rows_of_one_domain_become_one(world: Any, pool: asyncpg.Pool, days_later: int) -> None:
     """Whichever is the elder keeps its row; pages, visits, links, robots.txt and days come together."""
-    other = await twin(world, days_later=days_later, crawl_delay_s=9.0, seed_rank=5)
+    other = await twin(world, days_later=days_later, seed_rank=5)
+    await world.conn.execute("INSERT INTO domain_settings (domain_id, settings) VALUES ($1, '{\"delay\": 9.0}')", other)
     shop = world.domains[SHOP]
     elder = shop if days_later > 0 else other
     only = await add(

@@ -187,7 +187,9 @@ async def test_a_rest_that_ends_in_a_maintenance_window_ends_with_the_window(que
 async def test_a_spent_budget_ends_with_its_run(questions: Questions) -> None:
     await questions.set_domain(max_pages_per_run=5, run_pages=5)
     run = questions.world.run
-    assert f"5 of 5 pages of run {run} taken; to change that: `forager crawl" in await questions.say(SHOP)
+    said = await questions.say("http://shop.example/new")
+    assert f"5 of 5 pages of run {run} taken; revisits are not counted" in said
+    assert "to change that: `forager domain shop.example set --max-pages N`" in said
 
 
 async def test_a_run_that_took_all_its_pages(questions: Questions) -> None:
@@ -301,8 +303,10 @@ async def test_a_breaker_that_stops_nothing_is_told_too(
 async def test_the_terms_of_the_priority_add_up(questions: Questions) -> None:
     await questions.set_domain(seed_rank=10, first_seen_at=soon(days=-4), round=2)
     sentence = (await questions.gates(SHOP))["priority"].sentence
-    # 1000 (1 - 1/7), 2 pages left, half an error a page, four days
-    assert sentence.startswith("score 631 (seed rank +857, pages left +4, errors -250, staleness +20)")
+    # 1000 (1 - 1/7), 2 points for each new page, 5 for each day
+    assert sentence.startswith(
+        "score 881 (seed rank +857: rank 10, new pages +4: 2 waiting, staleness +20: no visit for 4.0 days)"
+    )
     assert sentence.endswith("round 2, first of its run")
 
 
@@ -367,7 +371,7 @@ async def test_a_url_that_is_not_known_may_be_a_link_that_was_left_out(questions
 @pytest.mark.parametrize(
     ("path", "gate", "words"),
     [
-        ("file.pdf", "link", "ends like a file"),
+        ("file.zip", "link", "ends like a file"),
         ("a/b/a/b/a/b/a/b", "link", "left out by the rule repeating_path"),
         ("x?phpsessid=1", "link", "taken without its session id"),
         ("plain", "link", "would be taken"),
@@ -409,8 +413,8 @@ async def test_the_reach_of_a_run_with_a_long_list(questions: Questions) -> None
 async def test_a_page_too_deep_for_its_run(questions: Questions) -> None:
     await questions.change("UPDATE pages SET depth = 11 WHERE url LIKE '%new'")
     gate = (await questions.gates(f"{SEED}new"))["depth"]
-    assert (gate.is_open, gate.sentence) == (False, "11, deeper than its run goes (10)")
-    assert "It will not be fetched: 11, deeper than its run goes" in await questions.say(f"{SEED}new")
+    assert (gate.is_open, gate.sentence) == (False, "11, deeper than the limit of its run (10)")
+    assert "It will not be fetched: 11, deeper than the limit of its run" in await questions.say(f"{SEED}new")
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,8 @@ async def put(world: World, state: dict[str, Any]) -> None:
     starts, ends = window_of(state["window"])
     await world.conn.execute(
         "UPDATE domains SET next_crawl_after = $2, ready_at = $3, is_active = $4, maintenance_start = $5,"
-        " maintenance_end = $6, claimed_by = $7, claim_expires_at = $8, run_pages = $9, max_pages_per_run = $10"
+        " maintenance_end = $6, claimed_by = $7, claim_expires_at = $8, run_pages = $9, max_pages_per_run = $10,"
+        " counts_revisits = $11"
         " WHERE name = $1",
         NAME,
         in_hours(HOURS[state["cooldown"]]),
@@ -79,6 +80,7 @@ async def put(world: World, state: dict[str, Any]) -> None:
         in_hours(1) if state["is_leased"] else None,
         state["run_pages"],
         state["own_limit"],
+        state.get("counts_revisits", False),
     )
 
 
@@ -121,7 +123,7 @@ ALONE: dict[str, dict[str, Any]] = {
     "cooldown": {"cooldown": "future"},
     "switch": {"is_active": False},
     "window": {"window": "closed"},
-    "budget": {"run_pages": 2, "own_limit": 2},
+    "budget": {"run_pages": 2, "own_limit": 2, "counts_revisits": True},
     "lease": {"is_leased": True},
     "frontier": {"ready": "none"},
 }
@@ -176,22 +178,18 @@ async def claim_one_by_one(world: World) -> list[str]:
     await rollback.start()
     try:
         version = await world.conn.fetchval(
-            "UPDATE domains SET claimed_by = $1, claim_expires_at = now() + interval '1 hour' WHERE name = $2"
-            " RETURNING version",
+            "UPDATE domains SET claimed_by = $1, claim_expires_at = now() + interval '1 hour', pages_crawled = 0,"
+            " total_error_count = 0 WHERE name = $2 RETURNING version",  # no place is kept for a kind then
             world.worker,
             NAME,
         )
         lease = a_lease(world.domains[NAME], version)
         claimed: list[str] = []
-        while targets := await claim.claim_tasks(
-            world.conn,
-            [(lease, 1)],
-            worker=world.worker,
-            run=world.run,
-            max_pages_per_domain=None,
-            max_depth=10,
-            patterns=(None, None, None),
-        ):
+        given: dict[str, Any] = {"max_pages_per_domain": None, "max_depth": 10, "patterns": (None, None, None)}
+        while True:
+            targets, _ = await claim.claim_tasks(world.conn, [(lease, 1)], worker=world.worker, run=world.run, **given)
+            if not targets:
+                break
             claimed += [target.url for target in targets]
         return claimed
     finally:

@@ -97,7 +97,7 @@ async def test_why_cannot_be_made_to_move_the_cursor(forager: Any, world: Any) -
 async def test_audit_of_nothing(forager: Any) -> None:
     said = await forager("audit", "politeness")
     assert (said.code, said.out) == (0, "")
-    assert said.err == "No request is on record, so there is nothing to prove.\n"
+    assert said.err == "No request is recorded, so there is nothing to prove.\n"
 
 
 async def test_audit_of_a_polite_history(forager: Any, world: Any) -> None:
@@ -156,4 +156,4 @@ async def test_check_asks_for_the_pace(forager: Any, world: Any) -> None:
     assert said.code == 1
     assert " ✗ 6  Every request keeps the pace of its domain  2 broken rows" in said.out
     assert "      pace               looked at 3 requests, 2 broken" in said.out
-    assert said.err.startswith("forager: broken promise: 6 (every request keeps the pace of its domain).\n")
+    assert said.err.startswith("forager: guarantee violated: 6 (every request keeps the pace of its domain).\n")

@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 from tests.ground import Ground
 
+from forager.domains import store as domains
 from forager.frontier import claim as claims
 from forager.frontier.models import Lease
 
@@ -44,7 +45,7 @@ async def test_a_ready_domain_is_leased(ground: Ground) -> None:
     )
     (lease,) = await claim(ground.conn, worker, run)
     assert (lease.domain_id, lease.domain, lease.version) == (domain, "a.example", 1)
-    assert (lease.delay_s, lease.max_concurrent_requests, lease.verifies_tls) == (3.0, 2, False)
+    assert (lease.settings.delay, lease.settings.concurrency, lease.settings.verify_tls) == (3.0, 2, False)
     assert 25 < lease.wait_s <= 30
     row = await ground.domain(domain)
     assert (row["claimed_by"], row["version"], row["status"]) == (worker, 1, "active")
@@ -68,8 +69,7 @@ async def test_a_domain_is_left_alone(ground: Ground, why: str) -> None:
 @pytest.mark.parametrize("status", ["blocked", "unreachable"])
 async def test_a_domain_that_does_not_want_us_is_left_alone(ground: Ground, status: str) -> None:
     run = await ground.a_run()
-    await ground.a_domain(run=run, pages=1)
-    await ground.conn.execute(f"UPDATE domains SET status = '{status}', block_reason_code = 'x'")
+    await getattr(ground.new_domain, status)(run=run, pages=1, in_s=-1.0)
     assert await claim(ground.conn, await ground.a_worker(run), run) == []
 
 
@@ -95,6 +95,41 @@ async def test_the_best_domains_come_first(ground: Ground) -> None:
         await ground.a_domain(f"d{number}.example", run=run, pages=1, priority_score=score)
     leases = await claim(ground.conn, await ground.a_worker(run), run, limit=2)
     assert {lease.domain for lease in leases} == {"d1.example", "d2.example"}
+
+
+async def test_urgent_domains_come_first_then_boosted_ones(ground: Ground) -> None:
+    """Whatever their rounds and scores; a negative boost counts in the score only."""
+    run = await ground.a_run()
+    worker = await ground.a_worker(run)
+    await ground.a_domain("best.example", run=run, pages=1, priority_score=9000.0)
+    await ground.a_domain("later.example", run=run, pages=1, round=1, priority_boost=-5.0)
+    await ground.a_domain("boosted.example", run=run, pages=1, round=7, priority_boost=1.0)
+    urgent = await ground.a_domain("urgent.example", run=run, round=9)
+    task = await ground.a_task(await ground.a_page("http://urgent.example/", urgent), is_urgent=True)
+    claimed = [lease.domain for _ in range(4) for lease in await claim(ground.conn, worker, run, limit=1)]
+    assert claimed == ["urgent.example", "boosted.example", "best.example", "later.example"]
+    await ground.conn.execute("UPDATE crawl_tasks SET locked_at = now(), locked_by = $2 WHERE id = $1", task, worker)
+    row = await ground.domain(urgent)
+    assert (row["urgent_at"], row["urgency"]) == (None, 0)
+
+
+async def test_a_domain_is_urgent_when_its_task_is_due(ground: Ground) -> None:
+    run = await ground.a_run()
+    domain = await ground.a_domain("urgent.example", run=run, pages=1)
+    task = await ground.a_task(await ground.a_page("http://urgent.example/", domain), due_in_s=3600, is_urgent=True)
+    row = await ground.domain(domain)
+    assert (row["urgency"], row["urgent_at"] is not None) == (0, True)
+    await ground.conn.execute("UPDATE crawl_tasks SET scheduled_for = now() + interval '50 ms' WHERE id = $1", task)
+    assert (await ground.domain(domain))["urgency"] == 0
+    await ground.conn.fetchval("SELECT pg_sleep(0.06)")
+    await domains.wake_due(ground.conn, run)
+    assert (await ground.domain(domain))["urgency"] == 2
+    await ground.conn.execute("UPDATE crawl_tasks SET status = 'paused' WHERE id = $1", task)
+    assert (await ground.domain(domain))["urgency"] == 0
+    await ground.conn.execute("UPDATE crawl_tasks SET status = 'pending' WHERE id = $1", task)
+    assert (await ground.domain(domain))["urgency"] == 2
+    await ground.conn.execute("DELETE FROM crawl_tasks WHERE id = $1", task)
+    assert (await ground.domain(domain))["urgency"] == 0
 
 
 async def test_workers_share_the_domains(ground: Ground) -> None:

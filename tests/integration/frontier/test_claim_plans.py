@@ -120,7 +120,7 @@ JOINS = {"Nested Loop", "Hash Join", "Merge Join"}
 async def test_new_tasks_are_not_compared_with_their_pages_one_by_one(ground: Ground, run: int) -> None:
     """Of what the statement itself makes the server knows nothing and expects one row: it would loop over all of it for
     each of it."""
-    claim = Hot(CLAIM["claim_tasks"], ([1, 2], [1, 1], [128, 128], WORKER, run, None, 10, *NO_PATTERNS), set())
+    claim = Hot(CLAIM["claim_tasks"], ([1, 2], [1, 1], [128, 128], WORKER, run, None, 10, *NO_PATTERNS, False), set())
     for plan in (await explain_custom(ground.conn, claim), await explain_generic(ground.conn, "claim_new", claim)):
         made = [node for node in nodes(plan) if node["Node Type"] in JOINS]
         inputs = [[child["Node Type"] for child in node["Plans"]] for node in made]

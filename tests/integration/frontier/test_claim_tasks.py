@@ -67,12 +67,47 @@ async def test_no_more_is_claimed_than_wanted_and_nothing_twice(desk: Desk) -> N
     assert await desk.claim(2) == []
 
 
-async def test_tasks_that_are_due_come_before_new_pages(desk: Desk) -> None:
-    ids = await pages(desk, new=1, due=9, later=1)
-    await desk.ground.a_task(ids["due"], retry_count=2)
+async def test_due_tasks_and_new_pages_leave_by_one_rule(desk: Desk) -> None:
+    """Revisits used to come first: a new seed of a large recurring site waited behind all of them."""
+    ids = await pages(desk, revisit=9, seed=1, near=2, later=1, retry=5, content=5)
+    await desk.ground.a_task(ids["revisit"], priority=9)
     await desk.ground.a_task(ids["later"], due_in_s=3600)
-    assert await desk.claim(1) == ["due"]
-    assert await desk.claim() == ["new"]
+    await desk.ground.a_task(ids["retry"], due_in_s=-60, retry_count=2)
+    assert await desk.claim(1) == ["seed"]
+    assert await desk.claim() == ["near", "retry", "content", "revisit"]
+
+
+async def test_urgent_tasks_leave_first_then_new_seeds(desk: Desk) -> None:
+    ids = await pages(desk, seed=1, revisit=1, urgent=5)
+    await desk.ground.a_task(ids["revisit"], due_in_s=-3600, priority=1)
+    await desk.ground.a_task(ids["urgent"], priority=2, is_urgent=True)
+    assert await desk.claim(2) == ["urgent", "seed"]
+    assert await desk.claim() == ["revisit"]
+
+
+@pytest.mark.parametrize("want", [1, 2, 4, 8])
+@pytest.mark.parametrize("worse", ["due", "new"])
+async def test_revisits_and_first_visits_keep_one_place_in_four_each(desk: Desk, want: int, worse: str) -> None:
+    """Neither revisits nor new pages wait until the other kind has an end."""
+    for number in range(16):
+        await desk.ground.a_page(f"http://a.example/new{number}", desk.domain, priority=9 if worse == "new" else 2)
+        page = await desk.ground.a_page(f"http://a.example/due{number}", desk.domain)
+        await desk.ground.a_task(page, priority=9 if worse == "due" else 2)
+        await desk.ground.conn.execute("UPDATE pages SET status = 'fetched' WHERE id = $1", page)
+    claimed = []
+    for _ in range(16 // want):
+        claimed += await desk.claim(want)
+        await desk.ground.conn.execute("UPDATE domains SET pages_crawled = pages_crawled + $1", want)
+    assert sum(url.startswith(worse) for url in claimed) == len(claimed) // 4
+
+
+async def test_kept_places_do_not_depend_on_how_the_places_are_cut(ground: Ground) -> None:
+    kept = "SELECT sum(kept_places(v, w)) FROM unnest($1::bigint[], $2::int[]) AS n (v, w)"
+    for visits in (0, 1, 2, 3, 10**12):
+        assert await ground.conn.fetchval(kept, [visits], [8]) == 2
+        assert await ground.conn.fetchval(kept, [visits + n for n in range(8)], [1] * 8) == 2
+        assert await ground.conn.fetchval(kept, [visits, visits + 3, visits + 5], [3, 2, 3]) == 2
+    assert await ground.conn.fetchval(kept, [5, 5], [0, -3]) == 0
 
 
 async def test_a_retry_keeps_its_count(desk: Desk) -> None:
@@ -84,9 +119,8 @@ async def test_a_retry_keeps_its_count(desk: Desk) -> None:
 
 async def test_a_task_somebody_holds_or_paused_is_not_claimed(desk: Desk) -> None:
     ids = await pages(desk, locked=1, paused=1)
-    task = await desk.ground.a_task(ids["locked"])
-    await desk.ground.conn.execute("UPDATE crawl_tasks SET locked_at = now(), locked_by = 99 WHERE id = $1", task)
-    await desk.ground.a_task(ids["paused"], status="paused")
+    await desk.ground.new_task.locked(ids["locked"])
+    await desk.ground.new_task.paused(ids["paused"])
     assert await desk.claim() == []
 
 
@@ -140,7 +174,7 @@ async def test_several_domains_are_served_by_one_statement(desk: Desk) -> None:
     await pages(desk, a=1, b=2, c=3)
     other = await desk.ground.a_domain("b.example", run=desk.run, pages=2)
     lease = await desk.ground.a_lease(other, desk.worker)
-    targets = await claim.claim_tasks(
+    targets, _ = await claim.claim_tasks(
         desk.ground.conn,
         [(desk.lease, 2), (lease, 5)],
         worker=desk.worker,
@@ -155,7 +189,7 @@ async def test_several_domains_are_served_by_one_statement(desk: Desk) -> None:
 async def test_freed_tasks_can_be_claimed_again(desk: Desk) -> None:
     await pages(desk, a=1, b=2)
     await desk.claim()
-    assert await claim.free_tasks(desk.ground.conn, [desk.domain]) == [(desk.run, desk.domain, 2)]
+    assert await claim.free_tasks(desk.ground.conn, [desk.domain]) == [(desk.run, desk.domain, 2, 2)]
     assert await claim.free_tasks(desk.ground.conn, [desk.domain]) == []
     assert await desk.ground.conn.fetchval("SELECT count(*) FROM crawl_tasks WHERE status = 'pending'") == 2
     assert await desk.claim() == ["a", "b"]

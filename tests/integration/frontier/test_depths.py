@@ -98,3 +98,17 @@ async def has_to_wait(ground: Ground, pid: int) -> None:
     async with asyncio.timeout(30):
         while not await ground.conn.fetchval("SELECT cardinality(pg_blocking_pids($1)) > 0", pid):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
+
+
+async def test_a_page_that_comes_nearer_is_ranked_as_one_of_its_new_depth(chain: Chain) -> None:
+    """Its waiting task too; a priority that a person chose stays."""
+    await chain.build("a>b", a=6, b=7)
+    conn = chain.ground.conn
+    await conn.execute("UPDATE pages SET priority = 8")
+    await chain.ground.a_task(chain.ids["b"], priority=8)
+    chosen = await chain.ground.a_page("http://a.example/chosen", chain.domain, depth=7, priority=9)
+    await chain.ground.link(chain.ids["a"], chosen, "a")
+    await chain.relax(a=1)
+    ranks = dict(await conn.fetch("SELECT id, priority FROM pages"))
+    assert (ranks[chain.ids["a"]], ranks[chain.ids["b"]], ranks[chosen]) == (2, 2, 9)
+    assert await conn.fetchval("SELECT priority FROM crawl_tasks") == 2

@@ -18,14 +18,7 @@ CHANGES = {
 
 @pytest.fixture
 async def closed(ground: Ground) -> int:
-    domain = await ground.a_domain(pages=1)
-    page = await ground.conn.fetchval("SELECT id FROM pages WHERE domain_id = $1", domain)
-    task = await ground.a_task(page)
-    await ground.conn.execute("UPDATE crawl_tasks SET status = 'crawling' WHERE id = $1", task)
-    await ground.conn.execute(
-        "UPDATE crawl_tasks SET outcome = 'success', status = 'completed', completed_at = now() WHERE id = $1", task
-    )
-    return task
+    return await ground.new_task.successful()
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -49,8 +42,7 @@ async def test_a_purge_may_delete_and_only_in_its_own_transaction(ground: Ground
 
 
 async def test_an_open_task_may_change_and_go(ground: Ground) -> None:
-    domain = await ground.a_domain(pages=1)
-    task = await ground.a_task(await ground.conn.fetchval("SELECT id FROM pages WHERE domain_id = $1", domain))
+    task = await ground.new_task.pending()
     await ground.conn.execute("UPDATE crawl_tasks SET priority = 1 WHERE id = $1", task)
     await ground.conn.execute("DELETE FROM crawl_tasks WHERE id = $1", task)
     assert await ground.task(task) is None

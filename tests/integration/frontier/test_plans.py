@@ -56,13 +56,13 @@ HOT = {
     ),
     "claim_tasks": Hot(
         CLAIM["claim_tasks"],
-        ([1, 2], [1, 1], [50, 50], WORKER, RUN, None, 10, *NO_PATTERNS),
+        ([1, 2], [1, 1], [50, 50], WORKER, RUN, None, 10, *NO_PATTERNS, False),
         {"pages_frontier", "pages_pkey"},  # and one of the two indexes of open tasks
     ),
     "free_tasks": Hot(CLAIM["free_tasks"], ([1, 2],), {"crawl_tasks_open"}),
     "add_pages": Hot(
         FRONTIER["add_pages"],
-        ([1, 2], ["http://x/", "http://y/"], [KEY, KEY], [1, 1], [5, 5], [0, 0], False, False),
+        ([1, 2], ["http://x/", "http://y/"], [KEY, KEY], [1, 1], [5, 5], [0, 0], False, False, False),
         {"pages_domain_id_url_hash_key"},
     ),
     "find_pages": Hot(FRONTIER["find_pages"], ([1, 2], [KEY, KEY]), {"pages_domain_id_url_hash_key"}),

@@ -166,12 +166,12 @@ async def test_unchanged_images_are_not_stored_again(gallery: Gallery) -> None:
     assert await stage.broken_promises() == {}
 
 
-async def test_images_that_were_left_when_a_run_stopped_are_fetched_by_the_next(gallery: Gallery) -> None:
+async def test_images_do_not_count_against_the_page_limit_of_a_run(gallery: Gallery) -> None:
     """Also those on hosts that no seed names."""
     stage = await Stage.open(gallery.database, gallery.web, f"{gallery.site}/", max_pages=5)
     await stage.work({"image_files": gallery.body_store}, images="download")
-    assert await gallery.images("status = 'stored'") == {}
-    assert len(await stage.urls("is_image AND status = 'discovered'")) > 20
+    assert len(await gallery.images("status = 'stored'")) >= 20
+    assert await stage.broken_promises() == {}
     stage = await gallery.crawl()
     assert len(await gallery.images("status = 'stored'")) == len(room_images(gallery)) + len(STORED_IN_CELLAR)
     assert await stage.broken_promises() == {}

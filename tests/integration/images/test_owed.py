@@ -42,7 +42,8 @@ async def test_they_wait_for_a_visit_once_they_are_wanted(desk: Desk, database: 
     urls = await show_four(desk)
     assert await queue(database, by_default=False) == 0
     assert await waiting(desk) == []
-    await desk.rows("UPDATE domains SET images_policy = 'download' WHERE name = 'a.example'")
+    (row,) = await desk.rows("SELECT id FROM domains WHERE name = 'a.example'")
+    await desk.ground.choose(row["id"], images="download")
     assert await queue(database, by_default=False) == len(urls)
     assert await waiting(desk) == urls
     assert await desk.ground.conn.fetchval(OWED) is None

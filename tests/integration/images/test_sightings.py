@@ -70,12 +70,12 @@ async def test_any_words_are_only_words(desk: Desk) -> None:
     assert [row["alt_text"] for row in await desk.rows(SIGHTINGS)] == [alt, ""]
 
 
-async def test_images_to_fetch_wait_behind_pages_and_are_no_pages(desk: Desk) -> None:
+async def test_images_to_fetch_come_soon_after_their_page_and_are_no_pages(desk: Desk) -> None:
     first, *_ = await desk.targets(1)
     await desk.shows(first, a_sighting(HOME + "i.png"), wants_files=True)
     (domain,) = await desk.rows("SELECT * FROM domains")
     assert (domain["pages_discovered"], domain["frontier_size"]) == (2, 2)
-    page, image = await desk.targets()
+    image, page = await desk.targets()
     assert (page.is_image, image.is_image, image.url, image.depth) == (False, True, HOME + "i.png", first.depth)
     assert await desk.broken() == []
 

@@ -71,7 +71,7 @@ def test_nobody_is_asked_for_keys_that_were_not_given() -> None:
 
 def test_without_the_library_it_says_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "obstore.store", None)
-    with pytest.raises(ConfigurationError, match="install `obstore`, or Forager with its extra `s3`"):
+    with pytest.raises(ConfigurationError, match=r"'\.\[s3\]'` in a clone of Forager, or `pip install 'obstore'`"):
         connect(parse_bucket(f"s3://{BUCKET}"))
 
 

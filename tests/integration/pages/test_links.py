@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from forager.config.cipher import PasswordCipher
 from forager.domains.service import configure
 from forager.errors import NotFoundError
 from forager.explain.check import check
@@ -102,13 +103,14 @@ async def test_links_that_are_not_stored_are_no_broken_promise(forager: Any, wor
     async def broken() -> int:
         return sum(verdict.broken for verdict in await check(world.conn))
 
-    assert (await forager("domain", "shop.example", "set", "--links", "no")).code == 0
+    assert (await forager("domain", "shop.example", "set", "--no-links")).code == 0
     await world.conn.execute("DELETE FROM page_link_lists")
     assert await broken() == 0
     said = await forager("links", SEED)
     assert "learned and not stored" in " ".join(said.out.split())
     assert "not stored" in (await forager("domain", "shop.example")).out
-    await configure(world.conn, "shop.example", {"stores_links": True}, by="test", refresh_every_s=None)
+    cipher = PasswordCipher([])
+    await configure(world.conn, "shop.example", {"store_links": True}, by="test", cipher=cipher, refresh_every_s=None)
     assert await broken() == 0
     await world.damage("UPDATE domains SET links_since = now() - interval '1 day' WHERE name = 'shop.example'")
     assert await broken() == 1

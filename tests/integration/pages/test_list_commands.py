@@ -28,7 +28,8 @@ async def test_every_look_has_a_table_and_json(forager: Any, command: list[str])
 async def test_tables_are_aligned_and_numbers_have_separators(forager: Any, world: Any) -> None:
     await world.damage("UPDATE domains SET pages_discovered = 1234567 WHERE name = 'shop.example'")
     lines = (await forager("domains")).out.splitlines()
-    assert lines[0].split() == ["domain", "status", "pages", "images", "yield", "last", "crawled"]
+    titles = ["domain", "status", "pages", "left", "errors", "images", "per", "page", "last", "crawled", "score"]
+    assert lines[0].split() == titles
     assert "1,234,565/1,234,567" in lines[1]
 
 
@@ -41,7 +42,7 @@ async def test_a_limit_says_that_there_is_more(forager: Any) -> None:
 async def test_nothing_found_says_what_to_do(forager: Any) -> None:
     said = await forager("pages", "--domain", "idle.example")
     assert said.code == 0
-    assert said.err == "No page fits. `forager pages` without filters shows what is known.\n"
+    assert said.err == "No page matches. `forager pages` without filters shows what is known.\n"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,7 @@ async def test_check_names_the_broken_promises(forager: Any, world: Any) -> None
     assert said.code == 1
     assert "✗ 5  Counters equal what can be recounted  1 broken row" in said.out
     assert "shop.example counts 5 known and 17 waiting, there are 5 and 2" in said.out
-    assert said.err.startswith("forager: broken promise: 5 (counters equal what can be recounted).\n")
+    assert said.err.startswith("forager: guarantee violated: 5 (counters equal what can be recounted).\n")
     assert "Repair: `forager repair` counts it again" in said.out
     document = json.loads((await forager("check", "--json")).out)
     assert document["is_clean"] is False

@@ -1,5 +1,6 @@
 """What an operator sees, against rows planted by hand."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from forager.pages import queries as page_queries
 from forager.runs import queries as run_queries
 from forager.tasks import queries as task_queries
 
+HOUR_AGO = datetime.now(UTC) - timedelta(hours=1)
+
 
 async def test_domains_with_most_pages_come_first(world: Any) -> None:
     rows = await domain_queries.top_domains(world.conn, by="pages")
@@ -25,7 +28,7 @@ async def test_domains_with_most_pages_come_first(world: Any) -> None:
 
 async def test_pages_carry_their_latest_closed_task(world: Any) -> None:
     await world.close("http://shop.example/later", "blocked_5xx", 503, error_code="http_status")
-    pages = await page_queries.list_pages(world.conn)
+    pages = (await page_queries.list_pages(world.conn)).rows
     rows = {row["url"]: row for row in await page_queries.add_latest_visits(world.conn, pages)}
     assert len(rows) == 5
     assert rows["http://shop.example/"]["outcome"] == "success"
@@ -44,11 +47,32 @@ async def test_pages_carry_their_latest_closed_task(world: Any) -> None:
         ({"outcome": "blocked_4xx"}, 1),
         ({"domain": "shop.example", "status": "gone", "outcome": "blocked_4xx"}, 1),
         ({"status": "gone", "outcome": "success"}, 0),
+        ({"status_code": "404"}, 1),
+        ({"status_code": "2xx"}, 2),
+        ({"status_code": "5xx"}, 0),
+        ({"status_code": "2xx", "domain": "shop.example"}, 2),
+        ({"error_code": "http_status"}, 1),
+        ({"url_part": "ABOUT"}, 1),
+        ({"depth": 0}, 1),
+        ({"depth": 2, "priority": 5}, 1),
+        ({"priority": 1}, 0),
+        ({"source": "link"}, 5),
+        ({"source": "tranco"}, 0),
+        ({"parser": "auto"}, 5),
+        ({"parser": "amazon"}, 0),
+        ({"discovered_since": HOUR_AGO}, 5),
+        ({"discovered_until": HOUR_AGO}, 0),
+        ({"fetched_since": HOUR_AGO}, 2),
+        ({"fetched_until": HOUR_AGO}, 0),
+        ({"fetched_since": HOUR_AGO, "changed_since": HOUR_AGO}, 0),
+        ({"changed_since": HOUR_AGO}, 0),
         ({"limit": 2}, 2),
     ],
 )
 async def test_filters_of_pages(world: Any, filters: dict[str, Any], found: int) -> None:
-    assert len(await page_queries.list_pages(world.conn, **filters)) == found
+    limit = filters.pop("limit", None)
+    wanted = page_queries.PageFilter(**filters)
+    assert len((await page_queries.list_pages(world.conn, wanted, limit=limit)).rows) == found
 
 
 @pytest.mark.parametrize(
@@ -66,17 +90,49 @@ async def test_filters_of_pages(world: Any, filters: dict[str, Any], found: int)
         ({"is_image": False}, 4),
         ({"is_image": True}, 0),
         ({"batch": 4711}, 0),
+        ({"status_code": "404"}, 1),
+        ({"status_code": "4xx"}, 1),
+        ({"status_code": "2xx"}, 2),
+        ({"status_code": "5xx"}, 0),
+        ({"status_code": "4xx", "is_open": True}, 0),
+        ({"status_code": "4xx", "is_open": False}, 1),
+        ({"status_code": "4xx", "domain": "shop.example"}, 1),
+        ({"status_code": "4xx", "status": "completed"}, 0),
+        ({"status_code": "4xx", "error_code": "http_status", "is_image": False}, 1),
+        ({"status_code": "4xx", "url_part": "about"}, 0),
+        ({"url_part": "/ABOUT"}, 1),
+        ({"url_part": "shop.example", "domain": "shop.example"}, 4),
+        ({"priority": 5}, 4),
+        ({"priority": 1}, 0),
+        ({"created_by": "system"}, 4),
+        ({"created_by": "system", "domain": "shop.example"}, 4),
+        ({"created_by": "cli:ann"}, 0),
+        ({"source": "link"}, 4),
+        ({"source": "tranco"}, 0),
+        ({"parser": "auto", "domain": "shop.example"}, 4),
+        ({"parser": "amazon"}, 0),
+        ({"worker": 1}, 0),
+        ({"created_since": HOUR_AGO}, 4),
+        ({"created_until": HOUR_AGO}, 0),
+        ({"created_since": HOUR_AGO, "domain": "shop.example"}, 4),
+        ({"created_until": HOUR_AGO, "domain": "shop.example"}, 0),
+        ({"completed_since": HOUR_AGO}, 3),
+        ({"completed_since": HOUR_AGO, "domain": "shop.example"}, 3),
+        ({"completed_until": HOUR_AGO}, 0),
+        ({"completed_since": HOUR_AGO, "status_code": "4xx"}, 1),
     ],
 )
 async def test_filters_of_tasks(world: Any, filters: dict[str, Any], found: int) -> None:
-    assert len(await task_queries.list_tasks(world.conn, **filters)) == found
+    wanted = task_queries.TaskFilter(**filters)
+    assert len((await task_queries.list_tasks(world.conn, wanted)).rows) == found
 
 
 async def test_tasks_of_a_run_newest_first(world: Any) -> None:
-    ids = [row["id"] for row in await task_queries.list_tasks(world.conn, run=world.run)]
+    wanted = task_queries.TaskFilter(run=world.run)
+    ids = [row["id"] for row in (await task_queries.list_tasks(world.conn, wanted)).rows]
     assert ids == sorted(ids, reverse=True)
     with pytest.raises(NotFoundError, match="There is no run 4711"):
-        await task_queries.list_tasks(world.conn, run=4711)
+        await task_queries.list_tasks(world.conn, task_queries.TaskFilter(run=4711))
 
 
 async def test_runs_say_what_they_did(world: Any) -> None:

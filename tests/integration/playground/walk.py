@@ -12,7 +12,7 @@ from turbohtml import Element, parse
 from forager.urls.normalize import normalize
 
 AGENT = "Forager"
-BINARY = (".png", ".jpg", ".pdf", ".zip")
+BINARY = (".png", ".jpg", ".zip")
 MOST_TRIES = 4
 
 
@@ -68,6 +68,9 @@ def read(url: str, depth: int, status: int, headers: dict[str, str], html: str) 
     if 300 <= status < 400:
         found.redirect_to = normalize(join_url(url, headers["Location"]))
     if status != 200:
+        return found
+    if html.startswith("%PDF-"):
+        found.title = html.partition("/Title(")[2].partition(")")[0]
         return found
     tree = parse(html)
     found.title = tree.select("title")[0].text

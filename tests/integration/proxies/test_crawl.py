@@ -1,6 +1,7 @@
 """A crawl through real proxies: they take turns, a dead one is left out, a dead pool is our fault and nobody else's."""
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -62,6 +63,14 @@ async def assign(stage: Stage, proxies: list[RealProxy], domain: str | None = No
         for name in names:
             await control.assign(conn, name, ids, by="test")
     return ids
+
+
+async def choose(database: Database, **settings: Any) -> None:
+    """Crawl settings for all domains."""
+    statement = (
+        "INSERT INTO domain_settings (domain_id, settings, updated_by) SELECT id, $1::jsonb, 'test' FROM domains"
+    )
+    await database.pool.execute(statement, json.dumps(settings))
 
 
 async def health(stage: Stage, table: str = "proxies") -> dict[int, dict[str, Any]]:
@@ -227,7 +236,7 @@ async def test_only_proxies_of_the_wanted_country_are_used(database: Database) -
         stage = await Stage.open(database, web)
         await assign(stage, proxies[:2], country="US")
         await assign(stage, proxies[2:], country="DE")
-        await database.pool.execute("UPDATE domains SET proxy_country = 'DE'")
+        await choose(database, proxy_country="DE")
         await stage.work(services=USED)
         assert callers(stage) == {"127.0.66.3"}
     assert len(await stage.urls("status = 'fetched'")) == 8
@@ -280,7 +289,7 @@ async def test_each_proxy_keeps_the_pace_where_the_operator_wants_that(database:
     async with serve(WatchedSite(12)) as web, running("http", "http", "http") as proxies:
         stage = await Stage.open(database, web)
         await assign(stage, proxies)
-        await database.pool.execute("UPDATE domains SET paces_per_proxy = true")
+        await choose(database, delay_per_proxy=True)
         await stage.work(services=USED, is_unpaced=lambda _domain: False, delay_s=0.3, adaptive_pace=False)
         by_proxy: dict[str, list[float]] = {}
         for visit in sorted(web.log, key=lambda visit: visit.received_s):

@@ -205,7 +205,7 @@ async def test_switching_forgets_failures_and_the_probe(forager: Any, world: Any
 
 async def test_how_a_domain_uses_its_pool_is_set_with_the_domain(forager: Any, world: Any) -> None:
     said = await forager("domain", SHOP, "set", "--proxy-country", "de", "--pace-per-proxy")
-    assert (said.code, "proxies in DE, pace per proxy on" in said.err) == (0, True)
+    assert (said.code, "proxy_country DE, delay_per_proxy on" in said.err) == (0, True)
     row = await world.conn.fetchrow("SELECT proxy_country, paces_per_proxy FROM domains WHERE name = $1", SHOP)
     assert tuple(row) == ("DE", True)
     await forager("domain", SHOP, "set", "--proxy-country", "default", "--no-pace-per-proxy")
@@ -218,10 +218,10 @@ async def test_a_domain_is_excepted_from_verification_with_a_warning_and_taken_b
     forager: Any, world: Any
 ) -> None:
     said = await forager("domain", SHOP, "set", "--no-verify-tls", "--json")
-    assert (said.code, json.loads(said.out)["changes"], "Warning: " in said.err) == (0, {"verifies_tls": False}, True)
+    assert (said.code, json.loads(said.out)["changes"], "Warning: " in said.err) == (0, {"verify_tls": False}, True)
     assert "not verified" in (await forager("domain", SHOP)).out
     said = await forager("domain", SHOP, "set", "--verify-tls")
-    assert (said.code, "verifies certificates on" in said.err, "Warning" in said.err) == (0, True, False)
+    assert (said.code, "verify_tls on" in said.err, "Warning" in said.err) == (0, True, False)
     assert await world.conn.fetchval("SELECT verifies_tls FROM domains WHERE name = $1", SHOP) is True
     assert "not verified" not in (await forager("domain", SHOP)).out
 
@@ -293,3 +293,62 @@ async def test_flags_of_a_verb_stand_behind_it(forager: Any) -> None:
 async def test_nothing_there_says_how_to_begin(forager: Any) -> None:
     said = await forager("proxies")
     assert (said.code, "forager proxies add" in said.err) == (0, True)
+
+
+# Many domains, and facts ----------------------------------------------------------------------------------------------
+
+
+async def test_facts_are_set_and_cleared(forager: Any, world: Any) -> None:
+    [one] = await add(forager, 1, "--country", "de", "--city", "Bonn", "--monthly-cost", "4.50")
+    said = await forager("proxies", "set", str(one), "--city", "none", "--monthly-cost", "none", "--default")
+    [row] = await rows(world)
+    assert (said.code, row["city"], row["monthly_cost"], row["is_default"]) == (0, None, None, True)
+    assert row["country_code"] == "DE"
+    assert "default" in (await forager("proxies")).out
+    said = await forager("proxies", "set", str(one), "--no-default", "--country", "us", "--per-hour", "7", "--json")
+    [row] = await rows(world)
+    assert (row["is_default"], row["country_code"], row["max_requests_per_hour"]) == (False, "US", 7)
+    assert json.loads(said.out)["proxies"] == [one]
+    assert (await forager("proxies", "set", str(one))).code == 2
+    assert (await forager("proxies", "set", "99", "--default")).code != 0
+
+
+async def test_an_unknown_domain_is_added_with_its_pool(forager: Any, world: Any) -> None:
+    [one] = await add(forager, 1)
+    said = await forager("proxies", "assign", "https://new.example/shop", str(one))
+    assert (said.code, "new.example is asked through 1 more proxy" in said.err) == (0, True)
+    found = await world.conn.fetchval("SELECT base_url FROM domains WHERE name = 'new.example'")
+    assert found == "https://new.example"
+    assert (await forager("proxies", "assign", "nonsense", str(one))).code != 0
+
+
+async def test_proxies_are_assigned_to_many_domains_at_once(forager: Any, world: Any) -> None:
+    one, two = await add(forager, 2)
+    said = await forager("proxies", "assign", "a.example.org,b.example.org", str(one), "--json")
+    assert [(each["domain"], each["new"]) for each in json.loads(said.out)] == [
+        ("a.example.org", [one]),
+        ("b.example.org", [one]),
+    ]
+    await forager("proxies", "assign", "*.example.org", str(two))
+    pairs = await rows(world, "domain_proxies")
+    assert len(pairs) == 4
+    await forager("proxies", "assign", "--all", str(two))
+    count = await world.conn.fetchval("SELECT count(*) FROM domains")
+    assert sum(pair["proxy_id"] == two for pair in await rows(world, "domain_proxies")) == count
+    assert (await forager("proxies", "assign", "*.nowhere.test", str(one))).code != 0
+    assert (await forager("proxies", "assign", "--profile", "none-such", str(one))).code != 0
+
+
+async def test_the_last_proxy_may_go_where_the_default_pool_serves(forager: Any, world: Any) -> None:
+    one, two = await add(forager, 2)
+    await forager("proxies", "assign", SHOP, str(one))
+    assert (await forager("proxies", "remove", str(one))).code == 2
+    await forager("proxies", "set", str(two), "--default")
+    assert (await forager("proxies", "remove", str(one))).code == 0
+    shown = json.loads((await forager("proxies", "--domain", SHOP, "--json")).out)
+    assert [(row["id"], row["is_assigned"]) for row in shown] == [(two, False)]
+    assert "the default pool of 1 proxy" in (await forager("why", SHOP)).out
+    await forager("proxies", "set", str(two), "--no-default")
+    assert "its pool lost its last proxy" in (await forager("why", SHOP)).out
+    await forager("domain", SHOP, "set", "--proxy", "always")
+    assert "never asked directly" in (await forager("why", SHOP)).out

@@ -341,7 +341,7 @@ async def test_a_month_is_restored_beside_the_history_and_dropped_again(world: P
 
 
 async def test_an_unknown_month_is_refused(world: Past, folder: Path) -> None:
-    with pytest.raises(NotFoundError, match="Nothing of 1999-01 is in cold files"):
+    with pytest.raises(NotFoundError, match="Nothing of 1999-01 is in archive files"):
         await cold.restore(world.conn, folder, date(1999, 1, 1))
 
 
@@ -388,7 +388,7 @@ async def test_forager_check_misses_a_cold_file(world: Past, folder: Path, forag
     assert (said.code, "cold_files         looked at 4 cold files" in said.out) == (0, True), said.out
     files(folder)[0].unlink()
     said = await forager("check")
-    assert (said.code, "promise: 3" in said.err, f"is not in {folder} as it was" in said.out) == (1, True, True)
+    assert (said.code, "3 (" in said.err, f"is not in {folder} as it was" in said.out) == (1, True, True)
 
 
 # Signals of pages that are there no longer --------------------------------------------------------------------------

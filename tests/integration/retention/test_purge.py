@@ -19,7 +19,8 @@ from tests.integration.world import build
 
 from forager import clock
 from forager.accounts.identity import operator
-from forager.errors import NotFoundError, UsageError
+from forager.domains import denied
+from forager.errors import ConflictError, NotFoundError, UsageError
 from forager.frontier.details import record_details
 from forager.frontier.models import Outcome, OutcomeKind
 from forager.retention import archive as cold
@@ -28,6 +29,8 @@ from forager.retention.purge import PurgeResult
 from forager.retention.purge_record import PurgeOrder
 from forager.runs.models import RunSpec
 from forager.runs.start import start_run
+from forager.seeds.found import Seed
+from forager.seeds.load import add_seed_list
 
 SHOP = "shop.example"
 ORDER = PurgeOrder(operator("cli:ann"), "they asked us to", is_trial=False, dead_after_s=60.0)
@@ -367,3 +370,36 @@ async def until_it_waits(conn: Any) -> None:
 async def until_it_is_gone(conn: Any) -> None:
     """The server notices a dead client when it next speaks to it."""
     await until(lambda: conn.fetchval(f"SELECT ({WAITING}) = 0"), longest_s=60)
+
+
+async def test_a_domain_that_is_purged_forever_stays_out(web: Past) -> None:
+    await purge.purge_domain(web.conn, SHOP, ORDER, is_forever=True)
+    (entry,) = await denied.list_denied(web.conn, limit=10)
+    assert (entry.name, entry.denied_by, entry.reason) == (SHOP, "cli:ann", ORDER.reason)
+    with pytest.raises(ConflictError, match=f"forager domains allow {SHOP}"):
+        async with web.conn.transaction():
+            await start_run(web.conn, spec=RunSpec((f"http://{SHOP}/about",)), by="test")
+    async with web.conn.transaction():
+        listed = await add_seed_list(web.conn, [Seed(f"http://{SHOP}/a"), Seed("http://new.example/")], source="list")
+    assert (listed.domains, listed.pages, listed.denied) == (1, 1, 1)
+    assert await web.conn.fetchval("SELECT count(*) FROM domains WHERE name = $1", SHOP) == 0
+    async with web.conn.transaction():
+        assert await denied.allow(web.conn, f"https://www.{SHOP}/") == SHOP
+        await start_run(web.conn, spec=RunSpec((f"http://{SHOP}/about",)), by="test")
+    assert await web.broken() == {}
+
+
+async def test_a_trial_of_a_purge_forever_denies_nothing(web: Past) -> None:
+    await purge.purge_domain(web.conn, SHOP, TRIAL, is_forever=True)
+    assert await denied.list_denied(web.conn, limit=10) == []
+
+
+async def test_only_an_unknown_domain_is_denied_without_a_purge(web: Past) -> None:
+    with pytest.raises(ConflictError, match=f"forager purge domain {SHOP} --forever"):
+        await denied.deny(web.conn, SHOP, by="test", reason="asked")
+    with pytest.raises(UsageError, match="Say why"):
+        await denied.deny(web.conn, "other.example", by="test", reason=" ")
+    entry = await denied.deny(web.conn, "https://www.Other.example/x", by="test", reason="asked")
+    assert entry.name == "other.example"
+    with pytest.raises(NotFoundError):
+        await denied.allow(web.conn, "third.example")

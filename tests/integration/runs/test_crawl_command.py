@@ -133,10 +133,10 @@ def test_loopback_is_refused_unless_allowed(forager: Any, web: Running, log: Pat
 
 
 def test_robots_of_a_site(forager: Any, web: Running) -> None:
-    answer = json.loads(forager("robots", web.urls[0]).stdout)
+    answer = json.loads(forager("robots", web.urls[0], "--json").stdout)
     assert answer["allowed"] is True
     assert answer["status_code"] in {200, 404}
-    refused = json.loads(forager("robots", web.urls[0], allow=False).stdout)
+    refused = json.loads(forager("robots", web.urls[0], "--json", allow=False).stdout)
     assert refused["allowed"] is False
     assert "allow_networks" in refused["error"]
 

@@ -93,9 +93,11 @@ async def test_thousands_that_wait_for_another_label_are_not_read(ground: Ground
 async def test_a_crawl_leaves_what_it_may_not_take_and_the_right_worker_does_it(database: Database) -> None:
     async with serve(WatchedSite(6), WatchedSite(5, number=2)) as web:
         stage = await Stage.open(database, web)
-        wanting = await stage.fetch(
-            "UPDATE domains SET worker_label = 'eu' WHERE id = (SELECT max(id) FROM domains) RETURNING base_url"
+        await stage.fetch(
+            "INSERT INTO domain_settings (domain_id, settings)"
+            """ SELECT max(id), '{"worker_label": "eu"}' FROM domains"""
         )
+        wanting = await stage.fetch("SELECT base_url FROM domains WHERE worker_label = 'eu'")
         await stage.work()
         first = await stage.urls("status = 'fetched'")
         assert first == {url for url in web.answer_key.expected_success() if not url.startswith(wanting[0]["base_url"])}

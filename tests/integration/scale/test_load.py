@@ -17,7 +17,7 @@ PLAIN = {statement.sql: statement.name for statement in all_statements()}
 Talk = list[list[str]]
 """Transactions with the names of their statements; handing a connection back is one more."""
 RESET = "reset"
-BATCH_STATEMENTS = 24
+BATCH_STATEMENTS = 25
 """To enqueue and record a batch of pages, however many they are: BEGIN, COMMIT and the reset of a connection that is
 handed back among them."""
 ROUND_STATEMENTS = 9

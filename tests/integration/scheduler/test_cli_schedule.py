@@ -134,7 +134,7 @@ async def test_it_runs_until_asked_to_stop(forager: Any, ground: Ground, how: st
 
     process = await start("schedule", "run")
     assert process.stderr is not None
-    assert b"Ctrl-C ends it" in await process.stderr.readline()
+    assert b"Ctrl-C stops it" in await process.stderr.readline()
     getattr(process, how)(*([signal.SIGINT] if how == "send_signal" else []))
     await process.communicate()
     assert process.returncode == 0

@@ -147,14 +147,13 @@ async def test_more_than_a_batch_is_put_to_sleep(ground: Ground, monkeypatch: py
 # Prices -------------------------------------------------------------------------------------------------------------
 
 
-async def an_adaptive_domain(ground: Ground, name: str = "a.example", *, pages: int = 20, **columns: Any) -> int:
+async def an_adaptive_domain(ground: Ground, name: str = "a.example", *, pages: int = 20, **settings: Any) -> int:
     """Half of its pages change every day, the others never."""
     domain = await ground.a_domain(name)
     for number in range(pages):
         watched: dict[str, Any] = {"comparisons": 50, "changes": 32 * (number % 2), "watched_s": 50 * stage.DAY_S}
         await a_visited_page(ground, f"http://{name}/{number}", domain, **watched)
-    given = {"is_adaptive": "(true)", "revisit_every_s": 86400}
-    await set_domain(ground, domain, **given | columns)
+    await ground.choose(domain, **{"adaptive": True, "revisit_every": 86400.0} | settings)
     return domain
 
 
@@ -180,9 +179,9 @@ async def test_a_smaller_budget_has_a_higher_price(ground: Ground) -> None:
 
 
 async def test_only_adaptive_domains_with_pages_that_were_read_have_one(ground: Ground) -> None:
-    fixed = await an_adaptive_domain(ground, is_adaptive="(false)")
+    fixed = await an_adaptive_domain(ground, adaptive=False)
     empty = await ground.a_domain("b.example", pages=2)
-    await set_domain(ground, empty, is_adaptive="(true)")
+    await ground.choose(empty, adaptive=True)
     assert await RevisitPriceJob().run(a_context(ground.conn)) == "0 prices set"
     assert (await price_of(ground, fixed), await price_of(ground, empty)) == (None, None)
 

@@ -18,7 +18,6 @@ UPDATE domains SET next_crawl_after = now() + make_interval(days => id::int % 10
 INSERT INTO crawl_tasks (page_id, domain_id, status, outcome, completed_at)
 SELECT p.id, p.domain_id, 'completed', 'success', now() - make_interval(days => 100 - n)
 FROM generate_series(1, 100) n, (SELECT id, domain_id FROM pages ORDER BY id LIMIT 1000) p ORDER BY n;
-SELECT brin_summarize_new_values('crawl_tasks_completed');
 ANALYZE;
 """
 A_DAY = datetime(2026, 1, 1, tzinfo=UTC)

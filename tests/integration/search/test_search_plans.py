@@ -45,7 +45,7 @@ BIG = {"pages", "indexed_pages", "indexed_products", "products", "page_clusters"
 QUERY = "'common' & '=t1'"
 PLANS = {
     "rank": (SEARCH["rank"], ([QUERY], 1000, EVER, ["simple"], ["'common'"]), {"indexed_pages_terms", "pages_pkey"}),
-    "pages_by_id": (LISTING["pages_by_id"], (None, None, "cs", None, None, None, 100), {"pages_language"}),
+    "pages_by_id": (LISTING["pages_by_id"], (None, None, "cs", None, None, None, None, 100), {"pages_language"}),
     "show": (SEARCH["show"], ([1, 2], ["simple"], ["'common'"]), {"pages_pkey"}),
     "rank_products": (
         SEARCH["rank_products"],

@@ -222,5 +222,5 @@ async def test_without_a_search_server_postgresql_makes_its_own_index_anew(
     monkeypatch.setenv("FORAGER_DATABASE_URL", database_url)
     monkeypatch.setenv("FORAGER_HOME", str(tmp_path))
     assert await asyncio.to_thread(run, ["reindex"]) == 0
-    assert "1 page indexed anew" in capsys.readouterr().err
+    assert "1 page indexed again" in capsys.readouterr().err
     assert await library.found("tea") == ["a.example/"]

@@ -89,14 +89,6 @@ async def test_domains_that_stand_say_why(ground: Ground) -> None:
 async def test_the_last_visit_of_a_run_is_known(ground: Ground) -> None:
     run = await ground.a_run()
     assert await stats.read_last_visit(ground.conn, run) is None
-    domain = await ground.a_domain(run=run)
     for number in (1, 2):
-        task = await ground.a_task(
-            await ground.a_page(f"http://a.example/{number}", domain), run_id=run, status="crawling"
-        )
-        await ground.conn.execute(
-            "UPDATE crawl_tasks SET outcome = 'success', status = 'completed', completed_at = now(), status_code = 200"
-            " WHERE id = $1",
-            task,
-        )
+        await ground.new_task.successful(f"http://a.example/{number}", run_id=run)
     assert (await stats.read_last_visit(ground.conn, run))["url"] == "http://a.example/2"

@@ -83,7 +83,7 @@ def test_a_domain_says_otherwise_than_the_crawl(forager: Forager, open_web: Open
     quiet, loud = web.hosts
     forager.do("seed", *web.urls)
     forager.do("domain", quiet, "set", "--keep", "signals")
-    forager.start(*web.urls, "--delay", "0", "--keep", "archive").finish()
+    forager.start(*web.urls, "--delay", "0", FORAGER_STORAGE_CONTENT_POLICY="archive").finish()
     assert {url.split("/")[2] for url in refs_of(forager)} == {loud}
     said = forager.run("replay", "--domain", quiet)
     assert f"the content policy of {quiet} is 'signals'" in said.stderr
@@ -151,7 +151,8 @@ def test_a_store_that_takes_nothing_pauses_what_needs_it_and_loses_nothing(
     forager.do("seed", *web.urls)
     forager.do("domain", drops, "set", "--keep", "signals")
     with a_disk_of_bodies(forager, bad) as remount:
-        crawl = forager.start(*web.urls, "--keep", policy, "-o", "out.jsonl", **SMALL | UNPACED)
+        policy_of_all = {"FORAGER_STORAGE_CONTENT_POLICY": policy}
+        crawl = forager.start(*web.urls, "-o", "out.jsonl", **SMALL | UNPACED | policy_of_all)
         paused = until(lambda: forager.ask(PAUSED), "the worker is paused")
         assert why in paused[0]["pause_detail"]
         pages = {url for url in web.key.expected_success() if url.split("/")[2] == drops}

@@ -88,7 +88,7 @@ def test_images_nobody_looked_for_are_found_in_stored_bodies(forager: Forager, o
     """As a crawl would have found them; wanted, they wait for a visit, and no page is asked for again."""
     web = open_web("gallery=6")
     (host,) = web.hosts
-    forager.start(*web.urls, "--delay", "0", "--keep", "snapshot", "--images", "none").finish()
+    forager.start(*web.urls, "--delay", "0", "--keep", "snapshot", FORAGER_IMAGES_POLICY="none").finish()
     asked = len(web.everything())
     assert forager.value("SELECT count(*) FROM page_images") == 0
     compared = json.loads(forager.do("replay", "--shadow", "--json"))["tally"]["fields"]

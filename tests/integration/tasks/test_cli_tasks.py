@@ -163,7 +163,7 @@ async def test_calls_are_listed_and_revived(forager: Any, ground: Ground) -> Non
     await ground.conn.execute("UPDATE webhook_calls SET died_at = now(), next_try_at = NULL, error = 'it answered 500'")
     said = await forager("webhooks", "--state", "dead")
     assert "it answered 500" in said.out
-    assert "1 call to be tried again." in (await forager("webhooks", "revive")).err
+    assert "1 call will be retried." in (await forager("webhooks", "revive")).err
     assert (await forager("webhooks", "--state", "dead")).out.count("\n") <= 1
 
 

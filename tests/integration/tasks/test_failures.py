@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from tests.integration.scheduler.stage import a_context
 
-from forager.errors import NotFoundError, UsageError
+from forager.engine.retry_policy import is_retryable
+from forager.errors import ErrorSource, NotFoundError, StatusError, UsageError, VisitError
 from forager.explain.check import check
 from forager.stats.jobs.errors import ErrorsJob
 from forager.tasks import failures as errors
@@ -191,12 +192,59 @@ async def broken_promises(world: Any) -> set[str]:
     return {finding.name for verdict in await check(world.conn) for finding in verdict.findings if finding.broken}
 
 
-async def test_dead_letters_are_what_died_by_our_fault(world: Any) -> None:
-    ours = await break_down(world, "http://shop.example/ours", "price")
-    await fail(world, "http://shop.example/theirs", "nobody there")
-    dead = await errors.list_dead(world.conn)
-    assert [row["task_id"] for row in dead["tasks"]] == [ours]
-    assert dead["webhooks"] == []
+async def test_dead_letters_are_what_died_by_our_fault_or_after_all_retries(world: Any) -> None:
+    """A definite answer is a result, not a dead letter; nor is what has a later task."""
+    ended = {
+        "connect": ("failed", None, "connect_error", "network"),
+        "hung": ("timeout", None, "timeout", "network"),
+        "robots-away": ("failed", None, "robots_unreachable", "site"),
+        "500": ("blocked_5xx", 500, "http_status", "site"),
+        "429": ("blocked_4xx", 429, "http_status", "site"),
+        "404": ("blocked_4xx", 404, "http_status", "site"),
+        "403": ("blocked_4xx", 403, "http_status", "site"),
+        "robots": ("blocked_robots", None, "robots_denied", "nobody"),
+        "tls": ("failed", None, "tls_error", "site"),
+        "again": ("timeout", None, "timeout", "network"),
+    }
+    for name, (outcome, status_code, code, blame) in ended.items():
+        await world.add_page(f"http://shop.example/x/{name}", status="failed")
+        await world.close(f"http://shop.example/x/{name}", outcome, status_code, error_code=code, blame=blame)
+    await world.add_task("http://shop.example/x/again")
+    await break_down(world, "http://shop.example/x/ours", "price")
+
+    async def dead(category: str | None = None) -> set[str]:
+        found = await errors.list_dead(world.conn, category=category)
+        assert found["webhooks"] == []
+        return {row["url"].rpartition("/")[2] for row in found["tasks"]}
+
+    assert await dead() == {"connect", "hung", "robots-away", "500", "429", "ours"}
+    assert await dead("network") == {"connect", "hung"}
+    assert await dead("site") == {"robots-away", "500", "429"}
+    assert await dead("us") == {"ours"}
+    assert await dead("validation") == set()
+    everything = [row["task_id"] for row in (await errors.list_dead(world.conn))["tasks"]]
+    assert everything == sorted(everything, reverse=True)
+    first = await errors.list_dead(world.conn, limit=2)
+    rest = await errors.list_dead(world.conn, before=(first["tasks"][-1]["task_id"], None))
+    assert [row["task_id"] for row in first["tasks"] + rest["tasks"]] == everything
+    async with world.conn.transaction():
+        done = await errors.redrive(world.conn, by="ada", category="network")
+    assert len(done.tasks) == 2
+    assert await dead() == {"robots-away", "500", "429", "ours"}
+
+
+def test_codes_that_may_pass_are_those_of_errors_that_are_retried() -> None:
+    retried = {
+        error.code
+        for error in all_errors(VisitError)
+        if error.may_retry and error.blame is not ErrorSource.US and not issubclass(error, StatusError)
+    }
+    assert retried == set(errors.MAY_PASS)
+    assert {code for code in range(400, 500) if is_retryable(StatusError(code))} == {408, 425, 429}, "as in dead_tasks"
+
+
+def all_errors(kind: type[VisitError]) -> set[type[VisitError]]:
+    return {kind}.union(*(all_errors(each) for each in kind.__subclasses__()))
 
 
 async def test_dead_letters_are_tried_again_once(world: Any) -> None:

@@ -16,6 +16,7 @@ from forager.errors import ConflictError, NotFoundError, UsageError
 from forager.frontier import tasks as frontier
 from forager.frontier.task_status import TaskStatus
 from forager.politeness.guard import AddressGuard
+from forager.tasks import service as tasks
 from forager.tasks.submit import TaskOrder, submit
 
 URL = "http://a.example/x"
@@ -48,11 +49,18 @@ async def test_the_same_order_twice_is_one_task(ground: Ground) -> None:
 async def test_a_second_order_hurries_an_open_task_and_never_slows_it(ground: Ground) -> None:
     later = clock.now() + timedelta(days=1)
     first = await order(ground.conn, URL, priority=3, scheduled_for=later)
-    await order(ground.conn, URL, priority=8, scheduled_for=later + timedelta(days=1))
+    same = await order(ground.conn, URL, priority=8, scheduled_for=later + timedelta(days=1))
+    assert (same.was_changed, same.message) == (False, "It was open already.")
     assert (await ground.task(first.task_id))["scheduled_for"] == later
     sooner = await order(ground.conn, URL, priority=1)
-    assert (sooner.task_id, sooner.priority) == (first.task_id, 1)
+    assert (sooner.task_id, sooner.priority, sooner.was_changed) == (first.task_id, 1, True)
     assert sooner.scheduled_for < later
+    assert sooner.message.endswith("priority 1 instead of 3.")
+    orders = await tasks.orders(ground.conn, first.task_id)
+    assert [order["verb"] for order in orders] == ["submit", "submit"], "what changed nothing is not recorded"
+    assert "priority 1 instead of 3" in orders[0]["reason"]
+    hooked = await order(ground.conn, URL, webhook_url="http://hook.example/")
+    assert (hooked.was_changed, hooked.message) == (True, "It was open already: now other options.")
 
 
 async def test_two_orders_at_once_are_one_task(pool: asyncpg.Pool) -> None:
@@ -150,7 +158,7 @@ def every_node(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "scheme": ({"url": "ftp://a.example/"}, "ftp"),
-    "no URL": ({"url": "\x00"}, "control characters"),
+    "no URL": ({"url": "\x00"}, "is no URL"),
     "priority": ({"url": URL, "priority": 11}, "There is no priority 11: 1 is the first, 10 the last."),
     "retries": ({"url": URL, "max_retries": 21}, "21 are no retries"),
     "frequency": ({"url": URL, "revisit_every_s": 0.0}, "one second"),

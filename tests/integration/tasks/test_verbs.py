@@ -151,7 +151,11 @@ async def test_a_second_restart_says_and_records_what_it_changed(ground: Ground)
     await close(ground, task)
     later = datetime(2036, 12, 30, tzinfo=UTC)
     first = await do(ground.conn, "restart", task, scheduled_at=later, priority=1)
-    now = await do(ground.conn, "restart", task)
+    plain = await do(ground.conn, "restart", task)
+    assert (plain.task_id, plain.was_changed) == (first.task_id, False)
+    assert (plain.scheduled_for, plain.priority) == (later, 1)
+    assert plain.message.endswith("it keeps its time and priority, as the restart names none.")
+    now = await do(ground.conn, "restart", task, scheduled_at=clock.now())
     assert (now.task_id, now.was_changed, now.scheduled_for < later) == (first.task_id, True, True)
     assert "instead of 2036-12-30" in now.message
     last = await do(ground.conn, "restart", task, priority=9, scheduled_at=now.scheduled_for)
@@ -324,16 +328,19 @@ async def test_tasks_are_counted_by_state(ground: Ground) -> None:
     await close(ground, task)
     counted = await tasks.count(ground.conn, since=clock.now() - timedelta(days=1))
     assert {row["status"]: row["tasks"] for row in counted} == {"pending": 1, "failed": 1}
+    assert [(row["average_s"], row["waiting_s"]) for row in counted if row["status"] == "pending"] == [(None, None)]
 
 
 async def test_the_duration_of_a_task_is_not_its_wait(ground: Ground) -> None:
-    task = (await order(ground.conn, URL)).task_id
-    await ground.conn.execute(
-        "UPDATE crawl_tasks SET created_at = now() - interval '1 day', requested_at = now() - interval '2 seconds'"
+    await ground.new_task.failed(
+        URL,
+        created_at="(now() - interval '1 day')",
+        scheduled_for="(now() - interval '1 hour')",
+        requested_at="(now() - interval '2 seconds')",
     )
-    await close(ground, task)
     [row] = await tasks.count(ground.conn, since=clock.now() - timedelta(days=1))
     assert 1.9 < row["average_s"] < 60
+    assert 3500 < row["waiting_s"] < 3600
 
 
 async def test_what_a_robots_txt_forbids_is_not_restarted_with_what_failed(ground: Ground) -> None:

@@ -158,6 +158,12 @@ def test_documents_that_cannot_be_found_are_told_with_the_reason() -> None:
     )
 
 
+def test_domains_that_check_their_visitors_are_named() -> None:
+    (found,) = evaluate_rules(RuleInput(challenged=1, challenge="a.example: it showed it 5 times."))
+    assert (found.rule, found.level, found.value) == ("challenged", Level.BAD, 1)
+    assert found.message == "1 domain shows a check of visitors in place of pages; a.example: it showed it 5 times."
+
+
 amounts = st.integers(0, 10**12)
 odd_facts = st.builds(
     RuleInput,

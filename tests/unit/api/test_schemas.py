@@ -31,7 +31,7 @@ def test_a_patch_has_no_defaults(document: Schema) -> None:
         (path, name)
         for path, body in bodies(document, "patch")
         for name, value in body["properties"].items()
-        if "default" in str(value)
+        if "'default':" in str(value)
     ]
     assert len(list(bodies(document, "patch"))) > 3
     assert told == []

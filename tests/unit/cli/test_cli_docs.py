@@ -10,6 +10,7 @@ from typer.main import get_command
 
 from forager.cli.main import app
 from forager.cli.name_first import SHOW, NameFirst
+from forager.config.crawl_reference import write as write_crawl_settings
 from forager.config.reference import write
 from forager.export.commands.export import ExportKind
 from forager.export.rows import COLUMNS
@@ -61,3 +62,4 @@ def test_every_column_of_a_page_is_named() -> None:
 
 def test_the_page_of_settings_is_what_is_written() -> None:
     assert (REFERENCE / "settings.md").read_text(encoding="utf-8") == write()
+    assert (REFERENCE / "crawl-settings.md").read_text(encoding="utf-8") == write_crawl_settings()

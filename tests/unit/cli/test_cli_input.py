@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from forager import __version__
 from forager.cli.main import app, run
+from forager.cli.version import describe_version
 from forager.config.settings import FIELDS, is_advanced
 
 UNREACHABLE = "postgresql://127.0.0.1:9/none"
@@ -107,7 +107,7 @@ USAGE = [
     ["links", "http://a.example/", "--domain", "a.example"],
     ["export", "pages", "-o", "missing/out.csv"],
     ["check", "everything"],
-    ["settings", "politeness.delay"],
+    ["settings", "politeness.delay", "more"],
     ["db", "explode"],
     ["db", "downgrade"],
     ["db", "downgrade", "base"],
@@ -258,7 +258,7 @@ def test_a_bug_becomes_a_sentence(forager: Any, monkeypatch: pytest.MonkeyPatch)
     code, out, err = forager("normalize", "a.example")
     assert (code, out) == (1, "")
     assert "ZeroDivisionError: division by zero" in err
-    assert "FORAGER_LOG_LEVEL=debug" in err
+    assert "The flag -v shows the trace" in err
     assert err.count("\n") == 1
 
 
@@ -297,15 +297,27 @@ def test_robots_from_a_file(forager: Any, tmp_path: Path) -> None:
         "User-agent: *\nDisallow: /private/\nCrawl-delay: 2\n\nUser-agent: other\nDisallow: /\n"
         "Sitemap: https://a.example/s.xml\n"
     )
-    code, out, err = forager("robots", "https://a.example/private/x", "--file", str(path))
+    code, out, err = forager("robots", "https://a.example/private/x", "--file", str(path), "--json")
     answer = json.loads(out)
-    assert (code, err) == (0, "")
+    assert (code, err) == (6, "")
     assert answer["allowed"] is False
     assert (answer["rule"], answer["line"], answer["group"]) == ("Disallow: /private/", 2, "*")
     assert answer["crawl_delay_s"] == 2.0
     assert answer["sitemaps"] == ["https://a.example/s.xml"]
-    other = json.loads(forager("robots", "https://a.example/", "--file", str(path), "--agent", "Other/1.0")[1])
-    assert (other["allowed"], other["line"], other["agent"]) == (False, 6, "Other/1.0")
+    other = forager("robots", "https://a.example/", "--file", str(path), "--agent", "Other/1.0", "--json")[1]
+    assert [json.loads(other)[key] for key in ("allowed", "line", "agent")] == [False, 6, "Other/1.0"]
+
+
+def test_robots_for_people(forager: Any, tmp_path: Path) -> None:
+    path = tmp_path / "robots.txt"
+    path.write_text("User-agent: *\nDisallow: /private/\nCrawl-delay: 2\nSitemap: https://a.example/s.xml\n")
+    code, out, _ = forager("robots", "https://a.example/private/x", "--file", str(path))
+    assert (code, out.splitlines()[0]) == (6, "not allowed")
+    for said in ("Disallow: /private/ (line 2, group *)", "2 s between requests", "https://a.example/s.xml"):
+        assert said in out
+    code, out, _ = forager("robots", "https://a.example/", "--file", str(path))
+    assert (code, out.splitlines()[0]) == (0, "allowed")
+    assert "no rule applies" in out
 
 
 # The real program ---------------------------------------------------------------------------------------------------
@@ -323,7 +335,7 @@ def start(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_program_says_its_version_and_its_commands() -> None:
-    assert start("--version").stdout == f"forager {__version__}\n"
+    assert start("--version").stdout == f"forager {describe_version()}\n"
     listed = start("--help")
     assert listed.returncode == 0
     for command in app.registered_commands:

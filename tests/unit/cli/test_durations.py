@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 
 from forager.cli import format as words
 from forager.cli.durations import LONGEST_S, parse_duration, parse_window
-from forager.config.durations import UNITS_S
-from forager.domains.settings import span
+from forager.config.durations import UNITS_S, format_duration
 
 
 @pytest.mark.parametrize(
@@ -44,7 +43,7 @@ def test_what_is_shown_can_be_typed(seconds: float) -> None:
 def test_what_the_history_says_can_be_typed(number: int, unit: str) -> None:
     seconds = number * UNITS_S[unit]
     if seconds <= LONGEST_S:
-        assert parse_duration(span(seconds)) == pytest.approx(seconds, rel=1e-5)
+        assert parse_duration(format_duration(seconds)) == pytest.approx(seconds, rel=1e-5)
 
 
 @given(st.text(alphabet="0123456789.smhdw -x٣", max_size=12))

@@ -13,7 +13,7 @@ from tests.unit.cli.test_cli_docs import COMMANDS
 from forager.cli import command_hints as hints
 
 SOURCE = Path(__file__).parents[3] / "src" / "forager"
-ADVISED = re.compile(r"`(forager [^`]+)`")
+ADVISED = re.compile(r"`(forager [^`]+)`|\bTry: (forager [^`]+)$")
 
 
 def texts(tree: ast.AST) -> Iterator[str]:
@@ -35,7 +35,9 @@ def advised() -> frozenset[str]:
     found = set()
     for file in SOURCE.rglob("*.py"):
         for text in texts(ast.parse(file.read_text(encoding="utf-8"))):
-            found |= {" ".join(hint.split()) for hint in ADVISED.findall(text) if is_advice(hint)}
+            found |= {
+                " ".join(hint.split()) for pair in ADVISED.findall(text) for hint in pair if hint and is_advice(hint)
+            }
     return frozenset(found) | {
         hints.EXPORT,
         hints.DOMAINS,
@@ -48,6 +50,7 @@ def advised() -> frozenset[str]:
         hints.rendered("a.example"),
         hints.sitemap("http://a.example/sitemap.xml"),
         hints.domain("a.example"),
+        hints.settings("a.example"),
         hints.pages("a.example"),
     }
 
@@ -76,7 +79,8 @@ def test_every_command_that_is_advised_exists(hint: str) -> None:
         assert any(name.startswith(f"{' '.join(words)} ") for name in COMMANDS), f"there is no command for `{hint}`"
         return
     name, command = found
-    flags = {flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)} | {"--help"}
+    context = command.make_context(name, [], resilient_parsing=True)
+    flags = {flag for each in command.get_params(context) for flag in (*each.opts, *each.secondary_opts)}
     assert {word.partition("=")[0] for word in words if word.startswith("--")} <= flags, f"{name} has no such flag"
 
 

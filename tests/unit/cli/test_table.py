@@ -55,3 +55,22 @@ def test_a_long_note_is_wrapped_under_its_beginning() -> None:
     assert len(lines) > 2
     assert all(len(line) <= 40 for line in lines)
     assert all(line.startswith(("     some", "     words")) for line in lines[1:])
+
+
+WIDE = [table.Column("status"), table.extra("size"), wrap_column("url"), table.extra(wrap_column("page"), 20)]
+WIDE_ROW = [[Cell("fetched"), Cell("12 kB"), Cell("u" * 40), Cell("p" * 90)]]
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [(40, [0, 2]), (47, [0, 2]), (48, [0, 1, 2]), (69, [0, 1, 2]), (70, [0, 1, 2, 3]), (None, [0, 1, 2, 3])],
+)
+def test_extra_columns_are_shown_where_they_fit(width: int | None, shown: list[int]) -> None:
+    assert table.choose_columns(WIDE, WIDE_ROW, width) == shown
+
+
+@pytest.mark.parametrize("width", range(70, 200, 7))
+def test_an_extra_column_never_makes_a_line_too_long(width: int) -> None:
+    widths = compute_widths(WIDE, WIDE_ROW, width)
+    assert sum(widths) + table.GAP * 3 <= width
+    assert widths[:2] == [7, 5]

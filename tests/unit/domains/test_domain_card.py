@@ -10,8 +10,8 @@ from forager.domains.commands.domain import say_block, say_breaker_reset, say_re
 from forager.domains.commands.domains import rebuild_message, say_claims, say_merged
 from forager.domains.commands.set import say_configured
 from forager.domains.repair import CorrectedValue
-from forager.domains.service import Blocked, BreakerReset, Configured, Reset, Switched
-from forager.domains.settings import NUMBERS, WINDOW, WORDS
+from forager.domains.service import Blocked, BreakerReset, Reset, Switched
+from forager.domains.settings import Configured
 from forager.domains.status import DomainStatus
 from forager.explain.rebuild import Merged, RebuildResult
 
@@ -50,7 +50,8 @@ def a_card(**more: Any) -> dict[str, Any]:
         "status": "active",
         "is_active": True,
         "page_states": {},
-        "score_terms": {},
+        "score_explained": [],
+        "urgency": 0,
         "priority_computed_at": NOW - timedelta(minutes=5),
         "revisits": {"pages": 0, "next_at": None},
         "changes": {"comparisons": 0, "changes": 0},
@@ -61,6 +62,8 @@ def a_card(**more: Any) -> dict[str, Any]:
         "history": [],
         "content_policy": "signals",
         "verifies_tls": True,
+        "site_origin": None,
+        "duplicate_pages": 0,
         "worker_label": "",
         "images_policy": None,
         "image_retention_s": None,
@@ -81,7 +84,7 @@ def shown(**more: Any) -> dict[str, str]:
 def test_a_blocked_domain_says_why_and_until_when() -> None:
     in_a_week = NOW + timedelta(days=7)
     lines = shown(status="blocked", block_reason="it answered 429 5 times in a row", next_crawl_after=in_a_week)
-    assert (lines["status"], lines["reason"]) == ("blocked, goes on in 7 d", "it answered 429 5 times in a row")
+    assert (lines["status"], lines["reason"]) == ("blocked, resumes in 7 d", "it answered 429 5 times in a row")
     assert shown(status="blocked", block_reason_code="robots_denied")["status"] == "blocked, until it is reset"
     assert shown(status="exhausted", next_crawl_after=in_a_week)["status"] == "exhausted, visited again in 7 d"
     assert "reason" not in shown()
@@ -89,14 +92,17 @@ def test_a_blocked_domain_says_why_and_until_when() -> None:
 
 def test_a_paused_domain_says_how_to_go_on() -> None:
     assert "switch" not in shown()
-    assert shown(is_active=False)["switch"] == "paused: `forager domain shop.example resume` lets it go on"
+    assert shown(is_active=False)["switch"] == "paused: `forager domain shop.example resume` resumes it"
 
 
 def test_the_score_with_its_terms() -> None:
-    terms = {"seed_rank": 857.1, "image_yield": 0.0, "pages_left": 300.0, "errors": -12.4, "staleness": 0.2}
-    assert shown(priority_score=1204.2, score_terms=terms)["score"] == (
-        "1,204, computed 5 m ago; by now seed rank +857, pages left +300, errors −12"
+    points = {"seed_rank": 857.1, "image_yield": 0.0, "new_pages": 300.0, "recent_errors": -12.4, "staleness": 0.2}
+    terms = [{"name": name, "points": value, "explanation": f"about {name}"} for name, value in points.items()]
+    assert shown(priority_score=1204.2, score_explained=terms)["score"] == (
+        "1,204, computed 5 m ago; by now seed rank +857 (about seed_rank), new pages +300 (about new_pages),"
+        " recent errors −12 (about recent_errors)"
     )
+    assert shown(urgency=2)["score"].startswith("an urgent task is due; ")
     assert shown(priority_computed_at=None)["score"] == "not computed yet"
 
 
@@ -133,7 +139,7 @@ def test_trouble_budget_pace_and_changes() -> None:
     )
     assert shown(max_pages_per_run=500, run_pages=20)["budget"] == "500 pages per run, 20 taken"
     assert shown(lastmod_claims=9, lastmod_truths=1)["lastmod"] == (
-        "1 of 9 changes that sitemaps told of were true; not believed"
+        "1 of 9 changes that sitemaps announced were true; not believed"
     )
     assert shown(max_pages_per_template=40)["budget"] == "40 pages per template"
     assert shown(worker_label="eu")["workers"] == "only those with the label eu"
@@ -172,12 +178,11 @@ def test_a_reset_says_what_happens_next() -> None:
     exhausted = Reset(SHOP, DomainStatus.EXHAUSTED, DomainStatus.PENDING, True, 1, 98)
     assert say_reset(exhausted) == (
         "shop.example was exhausted and is pending now: 1 page that failed will be tried again, 98 pages will be"
-        " visited again. A running crawl goes on with it; `forager refresh shop.example` starts one."
+        " visited again. A running crawl continues with it; `forager refresh shop.example` starts one."
     )
     paused = Reset(SHOP, DomainStatus.ACTIVE, DomainStatus.ACTIVE, False, 0, 0)
     assert say_reset(paused) == (
-        "shop.example is active; nothing holds it back."
-        " It is paused: `forager domain shop.example resume` lets it go on."
+        "shop.example is active; nothing holds it back. It is paused: `forager domain shop.example resume` resumes it."
     )
 
 
@@ -202,32 +207,25 @@ def test_a_block_says_its_end() -> None:
 
 
 def test_what_was_set() -> None:
-    changes = {"crawl_delay_s": 2.0, "is_adaptive": False, "maintenance_start": "22:00", "maintenance_end": "06:00"}
+    changes = {"delay": "2s", "adaptive": False, "window": "22:00-06:00"}
     assert say_configured(Configured(SHOP, changes, planned=61)) == (
-        "shop.example: delay 2s, adaptive off, window 22:00-06:00 UTC. The next visit of 61 pages is planned."
+        "shop.example: delay 2s, adaptive off, window 22:00-06:00. 61 next visits planned."
     )
-    assert say_configured(Configured(SHOP, {"revisit_every_s": None}, dropped=1)) == (
-        "shop.example: visited again never. 1 planned visit dropped."
+    assert say_configured(Configured(SHOP, {"revisit_every": None}, dropped=1)) == (
+        "shop.example: revisit_every default. 1 planned visit removed."
     )
 
 
 def test_a_domain_whose_certificate_is_not_verified_says_so() -> None:
     assert "certificate" not in shown()
-    assert shown(verifies_tls=False)["certificate"] == "not verified: whoever answers is believed"
-
-
-def test_everything_that_can_be_set_has_its_word() -> None:
-    others = {"is_adaptive", "content_policy", "window", "proxy_country", "paces_per_proxy"}
-    others |= {"parser_name", "verifies_tls", "rendering", "images_policy", "stores_links", "worker_label"}
-    assert {*NUMBERS} | others == set(WORDS)
-    assert not set(WINDOW) & set(WORDS)
+    assert shown(verifies_tls=False)["certificate"] == "not verified: any certificate is accepted"
 
 
 def test_repairs_say_what_they_did() -> None:
-    assert rebuild_message(RebuildResult(domains=8)) == "8 domains counted anew: nothing was wrong."
+    assert rebuild_message(RebuildResult(domains=8)) == "8 domains recounted: nothing was wrong."
     wrong = [CorrectedValue(SHOP, "frontier_size", 3, 2), CorrectedValue(SHOP, "status", "exhausted", "active")]
     assert rebuild_message(RebuildResult(8, 1, wrong)) == (
-        "8 domains counted anew: 2 values of 1 domain put right. 1 domain being worked on left out."
+        "8 domains recounted: 2 values of 1 domain put right. 1 domain being worked on left out."
     )
     assert "nothing to merge" in say_merged([], is_trial=False)
     both = [Merged(SHOP, (SHOP, "www.shop.example"))]
@@ -241,3 +239,10 @@ def test_claims_in_one_sentence() -> None:
         "2 domains held, 1 of them stuck; waiting: 1,200 pending (3 due)."
     )
     assert say_claims({"held": 0, "stuck": 0, "expired": 0, "waiting": []}) == "0 domains held; waiting: none."
+
+
+def test_duplicates_and_the_origin_of_the_site() -> None:
+    lines = shown(duplicate_pages=2, site_origin="https://www.shop.example")
+    assert lines["duplicates"] == "2 pages with the content of another one, which is revisited instead"
+    assert lines["site"] == "known as https://www.shop.example"
+    assert {"duplicates", "site"}.isdisjoint(shown())

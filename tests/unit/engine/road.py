@@ -122,6 +122,6 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retry_policy, "quick_retry_s", lambda *given: 0.0 if unhurried(*given) is not None else None)
 
     async def ask_at_once(*given: Any, **more: Any) -> RobotsCopy:
-        return await fetch_robots(*given, **more, waits_s=(0.0, 0.0))
+        return await fetch_robots(*given, **more | {"waits_s": (0.0, 0.0)})
 
     monkeypatch.setattr("forager.engine.robots_cache.fetch_robots", ask_at_once)

@@ -1,13 +1,15 @@
 """One leased domain in memory: what leaves next, when it is hungry, when it is over."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.builders import a_lane, a_target
 
 from forager.domains.store import Release
-from forager.engine.domain_queue import MOST_AHEAD, DomainQueue
-from forager.frontier.models import Target
+from forager.engine.domain_queue import MOST_AHEAD, URGENT_AHEAD, DomainQueue
+from forager.frontier.models import Outcome, OutcomeKind, Target
 
 
 def targets(count: int) -> list[Target]:
@@ -170,3 +172,37 @@ def test_a_lane_without_a_budget_goes_on() -> None:
     queue = a_lane()
     queue.take([a_target(task=number) for number in range(500)])
     assert not queue.is_budget_exhausted
+
+
+def test_urgent_targets_leave_before_those_that_wait() -> None:
+    queue = a_lane()
+    one, two, three, four = targets(4)
+    queue.take([one])
+    queue.take([urgent(two), urgent(three), four])
+    assert queue.has_urgent
+    assert [queue.next_target(0.0) for _ in range(4)] == [urgent(two), urgent(three), one, four]
+
+
+def test_urgent_tasks_are_claimed_although_enough_waits_and_once_only() -> None:
+    queue = a_lane(delay_s=1.0)
+    queue.take(targets(20))
+    due_at = datetime(2026, 1, 1, tzinfo=UTC)
+    asked = [(queue.needs_refill, queue.expect_urgent(due_at)), (queue.needs_refill, queue.begin_refill())]
+    assert asked == [(False, True), (True, URGENT_AHEAD)]
+    queue.end_refill([], is_short=True)
+    assert not queue.expect_urgent(due_at), "one that cannot be claimed is not asked for again and again"
+    assert queue.expect_urgent(due_at + timedelta(seconds=1))
+
+
+def test_what_was_urgent_is_so_until_its_outcome() -> None:
+    queue = a_lane()
+    target = urgent(targets(1)[0])
+    queue.take([target])
+    queue.next_target(0.0)
+    assert queue.has_urgent
+    queue.end_task(Outcome(target, OutcomeKind.SUCCESS))
+    assert not queue.has_urgent
+
+
+def urgent(target: Target) -> Target:
+    return replace(target, is_urgent=True)

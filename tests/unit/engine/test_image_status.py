@@ -23,7 +23,7 @@ IMAGE = a_target("http://a.example/i.png", is_image=True)
 
 def failed(error: VisitError, **more: float | None) -> Outcome:
     code = error.status_code if isinstance(error, StatusError) else None
-    trouble = find_problem(error, is_image=True)
+    trouble = find_problem(error, is_file=True)
     return Outcome(IMAGE, outcome_of(error), code, error, trouble=trouble, retry_in_s=more.get("retry_in_s"))
 
 
@@ -57,10 +57,10 @@ def test_an_answer_says_what_it_is() -> None:
 
 
 def test_refused_images_are_no_trouble_of_the_domain() -> None:
-    assert [find_problem(StatusError(code), is_image=True) for code in (401, 403, 404, 451)] == [None] * 4
+    assert [find_problem(StatusError(code), is_file=True) for code in (401, 403, 404, 451)] == [None] * 4
     assert find_problem(StatusError(403)) is DomainFailure.FORBIDDEN
-    assert find_problem(StatusError(429), is_image=True) is DomainFailure.RATE_LIMITED
-    assert find_problem(ConnectError("nobody"), is_image=True) is DomainFailure.UNREACHABLE
+    assert find_problem(StatusError(429), is_file=True) is DomainFailure.RATE_LIMITED
+    assert find_problem(ConnectError("nobody"), is_file=True) is DomainFailure.UNREACHABLE
 
 
 def test_images_neither_begin_nor_end_a_row_of_refusals() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forager.engine.parser_protocol import pack, unpack
 from forager.parsing.link_columns import LinkColumns
-from forager.parsing.models import FoundImage, FoundLink, Reading
+from forager.parsing.models import FoundImage, FoundLink, Listing, Reading
 from forager.products.models import Listed, Product
 
 TEXTS = st.text(st.characters(codec=None), max_size=8)
@@ -24,6 +24,7 @@ PRODUCT = Product(
     parser_version=1,
 )
 READING = Reading(
+    listing=Listing("sitemap", 3600.0, "cut", 3),
     title="Kettles",
     description="All of them",
     canonical="https://a.example/kettles",
@@ -53,6 +54,7 @@ READING = Reading(
     published_on=date(2024, 3, 5),
     modified_on=date(2024, 3, 6),
     structured_data=b"[{}]",
+    challenge="captcha",
 )
 
 

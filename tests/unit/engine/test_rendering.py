@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from tests.builders import HOME, a_fetched, a_lane, a_reading, a_target
+from tests.builders import HOME, a_fetched, a_lane, a_lease, a_reading, a_target
 from tests.unit.engine.road import Road, targets_of
 from tests.unit.engine.scripted import ScriptedClient, a_pipeline, visit
 
@@ -17,7 +17,7 @@ from forager.engine.rendering import Renderer, RenderOptions
 from forager.errors import DecodeError, LeaseLostError, RenderError, RobotsDeniedError
 from forager.fetch.browser.browser import Browser, RenderedPage
 from forager.fetch.client import Client
-from forager.fetch.models import Fetched, Rendering
+from forager.fetch.models import Fetched, Rendering, RenderSteps
 from forager.frontier.models import OutcomeKind, Past, Target
 from forager.parsing.models import Reading
 from forager.robots import rules as robots
@@ -34,7 +34,9 @@ class Painter:
         self.pages: list[str] = []
         self.get: Callable[[str], Awaitable[Fetched]] | None = None
 
-    async def draw(self, page: Fetched, get: Callable[[str], Awaitable[Fetched]], *, site: str) -> RenderedPage:
+    async def draw(
+        self, page: Fetched, get: Callable[[str], Awaitable[Fetched]], *, site: str, steps: RenderSteps
+    ) -> RenderedPage:
         self.pages.append(page.url)
         self.get = get
         if isinstance(self.result, Exception):
@@ -141,7 +143,7 @@ async def test_requests_of_scripts_keep_rules_lease_and_cookies_to_their_own_sit
 
     painter = Painter(DRAWN)
     rules = robots.parse("User-agent: *\nDisallow: /closed").rules_for("Forager")
-    drawing = RenderOptions(Rendering.ALWAYS, rules, lambda: sent.append("own"))
+    drawing = RenderOptions(Rendering.ALWAYS, rules, on_sent=lambda: sent.append("own"))
     await Renderer(cast("Client", Counter()), cast("Browser", painter)).draw(SHELL, drawing)
     assert painter.get is not None
     await painter.get("http://a.example/open")
@@ -153,7 +155,7 @@ async def test_requests_of_scripts_keep_rules_lease_and_cookies_to_their_own_sit
 
 
 async def test_the_next_page_keeps_its_distance_to_what_scripts_asked_for() -> None:
-    road, queue = Road(ScriptedClient(), rendering="auto"), a_lane(1, delay_s=60.0)
+    road, queue = Road(ScriptedClient()), a_lane(1, delay_s=60.0, rendering="auto")
     (target,) = targets_of(1, 1)
     drawing = options_of(road, queue, target).rendering
     assert drawing is not None
@@ -166,10 +168,9 @@ async def test_the_next_page_keeps_its_distance_to_what_scripts_asked_for() -> N
 
 
 async def test_what_a_domain_says_comes_before_the_setting() -> None:
-    road, queue = Road(ScriptedClient(), rendering="always"), a_lane(1)
+    road, queue = Road(ScriptedClient()), a_lane(1)
     (target,) = targets_of(1, 1)
-    modes = [None, "auto", "never"]
-    lane_of = [replace(queue.lease, rendering=mode) for mode in modes]
+    lane_of = [a_lease(1, rendering=mode) for mode in ("always", "auto", "never")]
     found = []
     for lease in lane_of:
         queue.lease = lease

@@ -10,7 +10,7 @@ from tests.builders import a_lease, a_success, a_target
 from forager import errors
 from forager.engine import retry_policy
 from forager.engine.retry_policy import outcome_of, revisit_in_s
-from forager.frontier.models import Outcome, OutcomeKind, Past
+from forager.frontier.models import DomainFailure, Outcome, OutcomeKind, Past
 
 RNG = random.Random(1)
 CLASSES = [
@@ -66,6 +66,9 @@ def test_an_error_has_the_outcome_people_read(kind: type[errors.VisitError]) -> 
     expected = {
         errors.RobotsDeniedError: OutcomeKind.BLOCKED_ROBOTS,
         errors.VisitTimeoutError: OutcomeKind.TIMEOUT,
+        errors.ChallengeError: OutcomeKind.BLOCKED_4XX,
+        errors.CaptchaError: OutcomeKind.BLOCKED_4XX,
+        errors.ConsentWallError: OutcomeKind.BLOCKED_4XX,
     }.get(kind, OutcomeKind.FAILED)
     assert retry_policy.outcome_of(kind("trouble")) == expected
 
@@ -74,6 +77,15 @@ def test_an_error_has_the_outcome_people_read(kind: type[errors.VisitError]) -> 
 def test_a_status_has_the_outcome_of_its_class(status: int) -> None:
     expected = OutcomeKind.BLOCKED_4XX if status < 500 else OutcomeKind.BLOCKED_5XX
     assert retry_policy.outcome_of(errors.StatusError(status)) == expected
+
+
+def test_a_challenge_has_a_failure_of_its_own() -> None:
+    error = errors.ChallengeError("challenge: cloudflare", 503)
+    assert retry_policy.outcome_of(error) == OutcomeKind.BLOCKED_5XX
+    assert retry_policy.find_problem(error) == DomainFailure.CHALLENGE
+    assert retry_policy.find_problem(error, is_file=True) is None
+    assert retry_policy.quick_retry_s(error, 1, RNG) is None
+    assert retry_policy.later_retry_s(error, 0, max_retries=3) is not None
 
 
 @given(ERRORS, st.integers(1, 20), st.integers(1, 5))

@@ -1,11 +1,14 @@
 """Whatever a server sends, and wherever it is cut, an answer or a typed error comes out, and never the wrong body."""
 
+import gzip
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forager.errors import VisitError
+from forager.errors import TooLargeError, VisitError
+from forager.fetch.documents import PdfSniff
 from forager.fetch.response import ResponseReader
 
 BODY = b"<title>Hello</title>" * 3
@@ -82,3 +85,32 @@ def test_a_long_body_in_tiny_chunks_is_read_and_counted() -> None:
     reader = a_reader()
     feed(reader, HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * LIMIT + b"0\r\n\r\n", [])
     assert (bytes(reader.body), reader.is_exact) == (b"x" * LIMIT, True)
+
+
+def sniff(body: bytes, *, headers: bytes = b"", cuts: tuple[int, ...] = ()) -> ResponseReader:
+    """Reads a file of any type where only PDF files are wanted."""
+    reader = ResponseReader("a.example", lambda _: False, LIMIT, may_cut=False, sniff=PdfSniff())
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n" + headers
+    feed(reader, head + b"Content-Length: %d\r\n\r\n" % len(body) + body, list(cuts))
+    return reader
+
+
+@given(st.integers(80, 140))
+def test_a_wanted_file_of_any_type_is_read_whole(cut: int) -> None:
+    assert bytes(sniff(b"%PDF-1.7 and more", cuts=(cut,)).body) == b"%PDF-1.7 and more"
+
+
+def test_a_wanted_file_is_recognised_below_its_compression() -> None:
+    packed = gzip.compress(b"%PDF-1.7 and more")
+    assert bytes(sniff(packed, headers=b"Content-Encoding: gzip\r\n", cuts=(110,)).body) == packed
+
+
+@pytest.mark.parametrize("body", [b"PK\x03\x04" + bytes(50), b"%PD", b"", bytes(500_000)])
+def test_other_files_are_not_kept_however_large(body: bytes) -> None:
+    reader = sniff(body, cuts=(90,))
+    assert (reader.status_code, bytes(reader.body), reader.is_done) == (200, b"", True)
+
+
+def test_a_wanted_file_may_be_too_large() -> None:
+    with pytest.raises(TooLargeError):
+        sniff(b"%PDF-1.7" + bytes(LIMIT))

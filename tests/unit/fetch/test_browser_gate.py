@@ -9,10 +9,19 @@ import pytest
 
 from forager.errors import AddressBlockedError
 from forager.fetch.browser import find_chromium, find_missing_dependency
-from forager.fetch.browser.intercept import MOST_ASKED, InterceptAction, PageBudget, RequestFilter, select_action
+from forager.fetch.browser.intercept import (
+    MOST_ASKED,
+    InterceptAction,
+    PageBudget,
+    RequestFilter,
+    is_same_site,
+    redirect_script,
+    select_action,
+    select_headers,
+)
 from forager.fetch.browser.memory import family_bytes
 from forager.fetch.browser.script_cache import KEPT_S, ScriptCache
-from forager.fetch.models import Fetched
+from forager.fetch.models import Fetched, ScriptRequest
 
 URL = "https://app.example/"
 
@@ -43,6 +52,57 @@ def test_scripts_and_data_are_asked_for_and_nothing_else(
     assert select_action(kind, method, url, is_first=False, is_main=False) is expected
 
 
+@pytest.mark.parametrize(
+    ("kind", "method", "is_own", "expected"),
+    [
+        ("fetch", "POST", True, InterceptAction.ASK),
+        ("xhr", "POST", True, InterceptAction.ASK),
+        ("fetch", "POST", False, InterceptAction.REFUSE),
+        ("fetch", "PUT", True, InterceptAction.REFUSE),
+        ("fetch", "DELETE", True, InterceptAction.REFUSE),
+        ("document", "POST", True, InterceptAction.REFUSE),
+        ("ping", "POST", True, InterceptAction.REFUSE),
+    ],
+)
+def test_data_is_sent_to_the_own_site_only(kind: str, method: str, is_own: bool, expected: InterceptAction) -> None:
+    assert select_action(kind, method, URL, is_first=False, is_main=False, is_own=is_own) is expected
+
+
+def test_what_people_see_is_loaded_for_a_screenshot() -> None:
+    for kind in ("image", "stylesheet", "font"):
+        assert select_action(kind, "GET", URL, is_first=False, is_main=False, is_shown=True) is InterceptAction.ASK
+
+
+def test_the_own_site_has_the_same_registrable_domain_and_port() -> None:
+    page = "https://www.shop.example/x"
+    assert is_same_site("https://api.shop.example/graphql", page)
+    assert not is_same_site("https://shop.other.example/", page)
+    assert not is_same_site("https://api.shop.example:8443/", page)
+    assert not is_same_site("https://user.github.io/", "https://other.github.io/")
+    assert not is_same_site("data:text/plain,x", page)
+
+
+def test_only_headers_of_scripts_are_sent() -> None:
+    headers = {
+        "x-api-key": "k",
+        "authorization": "Bearer t",
+        "cookie": "a=1",
+        "user-agent": "Chromium",
+        "sec-fetch-mode": "cors",
+        "accept-encoding": "gzip",
+        "host": "x",
+    }
+    assert select_headers(headers) == {"x-api-key": "k", "authorization": "Bearer t"}
+    assert select_headers({"x": "y" * 10_000}) == {}
+
+
+def test_a_redirect_takes_a_body_along_only_where_it_says_so() -> None:
+    sent = ScriptRequest({"x": "1"}, b"body")
+    assert redirect_script(sent, 302, is_own=True) == ScriptRequest({"x": "1"})
+    assert redirect_script(sent, 307, is_own=True) == sent
+    assert redirect_script(sent, 307, is_own=False) is None
+
+
 def test_the_page_is_given_once_and_goes_nowhere_else() -> None:
     assert select_action("document", "GET", URL, is_first=True, is_main=True) is InterceptAction.PAGE
     assert select_action("document", "GET", URL, is_first=False, is_main=True) is InterceptAction.REFUSE
@@ -54,6 +114,7 @@ class Request:
         self.url, self.resource_type, self.method = url, kind, method
         self.headers = {"origin": "https://app.example"}
         self.frame = "main"
+        self.post_data_buffer: bytes | None = None
         self._is_page = is_page
 
     def is_navigation_request(self) -> bool:
@@ -97,7 +158,7 @@ async def test_headers_that_are_for_clients_stay_with_us() -> None:
 
 
 async def test_requests_and_bytes_are_counted_redirects_too() -> None:
-    async def get(url: str) -> Fetched:
+    async def get(url: str, script: ScriptRequest | None = None) -> Fetched:
         return an_answer(url, 302, location=f"{url}x") if len(url) < 30 else an_answer(url, body=b"x" * 100)
 
     gate = a_gate(get, PageBudget(requests=7, wire_bytes=1000))
@@ -110,7 +171,7 @@ async def test_requests_and_bytes_are_counted_redirects_too() -> None:
 
 
 async def test_endless_redirects_end() -> None:
-    async def get(url: str) -> Fetched:
+    async def get(url: str, script: ScriptRequest | None = None) -> Fetched:
         return an_answer(url, 302, location=f"{url}x")
 
     gate = a_gate(get)
@@ -119,7 +180,7 @@ async def test_endless_redirects_end() -> None:
 
 
 async def test_what_is_refused_is_no_answer() -> None:
-    async def get(url: str) -> Fetched:
+    async def get(url: str, script: ScriptRequest | None = None) -> Fetched:
         raise AddressBlockedError("no")
 
     assert await ask(a_gate(get), URL) == {"abort": "blockedbyclient"}
@@ -128,7 +189,7 @@ async def test_what_is_refused_is_no_answer() -> None:
 async def test_a_page_asks_few_at_once() -> None:
     is_open, most = 0, 0
 
-    async def get(url: str) -> Fetched:
+    async def get(url: str, script: ScriptRequest | None = None) -> Fetched:
         nonlocal is_open, most
         is_open += 1
         most = max(most, is_open)
@@ -144,7 +205,7 @@ async def test_a_page_asks_few_at_once() -> None:
 async def test_scripts_are_shared_by_pages_of_a_site_and_data_is_not() -> None:
     asked: list[str] = []
 
-    async def get(url: str) -> Fetched:
+    async def get(url: str, script: ScriptRequest | None = None) -> Fetched:
         asked.append(url)
         return an_answer(url, content_type="text/javascript")
 
@@ -178,7 +239,7 @@ def test_what_is_missing_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: object())
     assert "apt-get install chromium" in (find_missing_dependency() or "")
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    assert "extra `browser`" in (find_missing_dependency() or "")
+    assert "'.[browser]'" in (find_missing_dependency() or "")
 
 
 def test_the_shell_is_preferred_and_any_chromium_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -194,7 +255,7 @@ def test_memory_is_that_of_the_whole_family() -> None:
 
 
 async def test_a_page_that_asks_without_end_is_told_apart() -> None:
-    async def get(url: str) -> Fetched:
+    async def get(url: str, script: ScriptRequest | None = None) -> Fetched:
         return an_answer(url)
 
     gate = a_gate(get)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forager.fetch.cookies import LONGEST_COOKIE, MOST_BYTES, MOST_COOKIES, CookieJar
+from forager.fetch.cookies import LONGEST_COOKIE, LONGEST_SESSION_S, MOST_BYTES, MOST_COOKIES, CookieJar
 from forager.fetch.origin import split_url
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -137,3 +137,20 @@ def test_no_line_breaks_the_jar_or_the_request(texts: list[str], names: list[str
     line = sent(jar)
     assert line.isascii()
     assert not line or line.isprintable()
+
+
+def test_a_jar_survives_storage() -> None:
+    origin = split_url("https://example.org/")[0]
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    jar = CookieJar()
+    jar.take(["sid=1; Path=/; Secure", "day=2; Max-Age=60", "gone=3; Max-Age=0"], origin, "/", now)
+    again = CookieJar.load(jar.dump(now), now)
+    assert again.line_for(origin, "/", now) == jar.line_for(origin, "/", now) == "Cookie: sid=1; day=2\r\n"
+    assert (jar.changes, again.changes) == (2, 0)
+    again.take(["day=2; Max-Age=90"], origin, "/", now)
+    assert again.changes == 0
+    later = CookieJar.load(jar.dump(now), now + timedelta(seconds=61))
+    assert later.names(now) == {"sid"}
+    assert not CookieJar.load(jar.dump(now), now + timedelta(seconds=LONGEST_SESSION_S + 1))
+    assert CookieJar().dump(now) == ""
+    assert "1" not in repr(jar).replace("CookieJar of 2", "")

@@ -20,7 +20,9 @@ from forager.parsing.models import FoundLink
 from forager.runs.models import STANDING, Scope
 from forager.urls.domain import domain_of
 from forager.urls.normalize import url_key
+from forager.urls.policy import UrlPolicy
 from forager.urls.resolve import resolve_link
+from forager.urls.rules import UrlRules
 
 
 def a_selector(max_links: int = 1000, **order: object) -> Selector:
@@ -78,7 +80,7 @@ def test_the_first_links_are_taken_when_there_are_too_many() -> None:
     [
         ("http://other.example/", "scope"),
         ("/secret/1", "excluded"),
-        ("/a.pdf", "binary"),
+        ("/a.zip", "binary"),
         ("/a/b/a/b/a/b/a/b", "trap:repeating_path"),
         ("/calendar/2999/1", "trap:calendar"),
         ("mailto:me@a.example", "bad_url"),
@@ -191,7 +193,7 @@ PIECES = st.sampled_from(
         "//",
         "a.example",
         "b.example",
-        ".pdf",
+        ".zip",
         " ",
         "\\",
     ]
@@ -275,3 +277,86 @@ def test_a_run_that_grows_follows_links_to_what_became_known_since() -> None:
     fixed = a_selector()
     fixed.extend_scope(["b.example"])
     assert fixed.select(reading, a_target()).dropped == {"scope": 1}
+
+
+def test_documents_are_followed_where_their_domain_wants_them() -> None:
+    selector = a_selector()
+    assert urls(selector.select(a_reading("/a.pdf", "/b.PDF?x=1"), a_target())) == [
+        "http://a.example/a.pdf",
+        "http://a.example/b.PDF?x=1",
+    ]
+    selector.set_documents("a.example", is_wanted=False)
+    assert selector.select(a_reading("/a.pdf"), a_target()).dropped == {"binary": 1}
+    selector.set_documents("a.example", is_wanted=True)
+    assert urls(selector.select(a_reading("/a.pdf"), a_target())) == ["http://a.example/a.pdf"]
+
+
+def test_links_follow_the_url_rules_of_the_domain_they_lead_to() -> None:
+    selector = a_selector(scope=Scope.ANY)
+    selector.set_rules(UrlRules({"b.example": UrlPolicy(strip_trailing_slash=True, keep_params=("ref",))}))
+    found = selector.select(a_reading("/x/?ref=1", "http://b.example/x/?ref=1", "//b.example/x?ref=1"), a_target())
+    assert urls(found) == ["http://a.example/x/", "http://b.example/x?ref=1"]
+    assert found.dropped == {"duplicate": 1}
+
+
+def test_changed_rules_are_not_hidden_by_what_is_remembered() -> None:
+    selector = a_selector()
+    reading = a_reading("/x/", "/y/?sort=1")
+    assert urls(selector.select(reading, a_target())) == ["http://a.example/x/", "http://a.example/y/?sort=1"]
+    selector.set_rules(UrlRules({"a.example": UrlPolicy(strip_trailing_slash=True, strip_params=("sort",))}))
+    assert urls(selector.select(reading, a_target())) == ["http://a.example/x", "http://a.example/y"]
+
+
+def test_subdomains_of_a_whole_site_are_in_scope_under_their_own_host() -> None:
+    selector = a_selector()
+    page = a_reading("http://de.a.example/x", "http://b.example/x")
+    assert selector.select(page, a_target()).dropped == {"scope": 2}
+    selector.set_rules(UrlRules(whole_sites=frozenset({"a.example"})))
+    found = selector.select(page, a_target())
+    assert [(link.url, link.domain) for link in found.links] == [("http://de.a.example/x", "de.a.example")]
+    assert found.dropped == {"scope": 1}
+
+
+def test_session_ids_stay_where_the_domain_keeps_them() -> None:
+    selector = a_selector()
+    selector.set_rules(UrlRules({"a.example": UrlPolicy(strip_session_ids=False)}))
+    found = selector.select(a_reading("/x?PHPSESSID=0123456789abcdef"), a_target())
+    assert urls(found) == ["http://a.example/x?PHPSESSID=0123456789abcdef"]
+
+
+@pytest.mark.parametrize(
+    ("page", "location", "leads_to"),
+    [
+        ("http://a.example/shop", "/shop/", "http://a.example/shop/"),
+        ("http://a.example/shop", "/shop?sort=1", "http://a.example/shop?sort=1"),
+        ("http://a.example/shop", "/shop?ref=home", "http://a.example/shop"),
+        ("http://a.example/shop", "/other/", "http://a.example/other"),
+        ("http://a.example/shop", "/shop#top", "http://a.example/shop"),
+    ],
+)
+def test_a_site_that_insists_on_what_the_rules_remove_does_not_redirect_in_circles(
+    page: str, location: str, leads_to: str
+) -> None:
+    selector = a_selector()
+    selector.set_rules(UrlRules({"a.example": UrlPolicy(strip_trailing_slash=True, strip_params=("sort",))}))
+    assert selector.resolve_redirect(a_target(page), location) == leads_to
+
+
+def test_links_out_of_scope_are_kept_where_the_domain_stores_them() -> None:
+    reading = a_reading(
+        links=[
+            a_link("http://b.example/x?b=1&a=2", anchor="B"),
+            a_link("/in"),
+            a_link("http://b.example/x?a=2&b=1"),
+            a_link("//c.example/", "a nofollow"),
+            a_link("http://b.example/file.zip"),
+        ]
+    )
+    found = a_selector().select(reading, a_target(), keeps_external=True)
+    assert [(link.url, link.anchor, link.rel) for link in found.external] == [
+        ("http://b.example/x?a=2&b=1", "B", "a"),
+        ("http://c.example/", "", "a nofollow"),
+    ]
+    assert urls(found) == ["http://a.example/in"]
+    assert found.dropped == {"scope": 3, "binary": 1}, "what is stored counts as dropped all the same"
+    assert a_selector().select(reading, a_target()).external == ()

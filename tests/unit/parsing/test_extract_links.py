@@ -88,13 +88,10 @@ def test_anchors_are_capped() -> None:
 
 
 def test_feeds_and_style_sheets_are_no_alternate_pages() -> None:
-    assert (
-        links(
-            """<link rel="alternate" type="application/rss+xml" href="/feed">
+    assert links(
+        """<link rel="alternate" type="application/rss+xml" href="/feed">
             <link rel="alternate stylesheet" href="/s.css"><link rel="alternate" type="application/json" href="/j">"""
-        )
-        == []
-    )
+    ) == [("/feed", "", "feed_file")]
 
 
 @pytest.mark.parametrize(

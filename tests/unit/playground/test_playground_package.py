@@ -27,7 +27,7 @@ def test_without_it_a_command_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "forager_playground", None)
     assert run((command,)) == 4
     said = capsys.readouterr().err
-    assert "The playground is not installed: `pip install 'forager-crawler[demo]'`" in " ".join(said.split())
+    assert "The playground is not installed: run `pip install . ./playground` in a clone" in " ".join(said.split())
     assert not (tmp_path / "home").exists()
 
 

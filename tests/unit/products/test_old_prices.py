@@ -19,6 +19,7 @@ def a_row(**more: Any) -> dict[str, Any]:
         "id": 1,
         "product_name": "Lamp",
         "domain": "a.example",
+        "url": "https://a.example/lamp",
         "price": Decimal("49.90"),
         "currency": "EUR",
         "old_price": None,
@@ -29,14 +30,14 @@ def a_row(**more: Any) -> dict[str, Any]:
 
 def test_the_list_says_when_an_old_price_was_seen_and_never_now() -> None:
     row, note = _listed([a_row()], NOW)
-    assert row[-1] == "2 d ago"
+    assert row[-2] == "2 d ago"
     assert isinstance(note, Note)
     assert "not on the page now: this price was last seen 2026-11-15 10:00" in note.text
 
 
 def test_the_list_shows_a_current_price_without_a_note() -> None:
     [row] = _listed([a_row(is_price_current=True, price_seen_at=NOW)], NOW)
-    assert row[-1] == "now"
+    assert row[-2] == "now"
 
 
 def test_a_page_that_is_gone_is_named() -> None:

@@ -1,13 +1,19 @@
 """A domain's pool in memory: takes turns, remembers what it learned until it is asked, and takes news as they come."""
 
+from collections import Counter
 from datetime import UTC, datetime
+from math import ceil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forager.config.cipher import PasswordCipher
 from forager.proxies.models import Proxy, ProxyResult, ProxyUse
-from forager.proxies.pool import ProxyPool
+from forager.proxies.pool import PoolRules, ProxyPool
 from forager.proxies.registry import ProxyRegistry
 from forager.proxies.rotation import Member, ProxyState
-from forager.proxies.store import EncryptedProxy, PoolRow, ProxyStateRow
+from forager.proxies.store import DefaultRow, EncryptedProxy, PoolRow, ProxyStateRow
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 KEY = "k" * 32
@@ -15,13 +21,17 @@ KEY = "k" * 32
 
 def a_row(proxy: int = 1, domain: int = 1, **more: object) -> PoolRow:
     sealed = EncryptedProxy(proxy, "http", f"10.0.0.{proxy}", 3128, *more.pop("account", (None, None)))  # type: ignore[misc]
-    given = PoolRow(domain, None, False, 5, True, 0, None, None, sealed, None, True, 0, 1000, 0, 0.0)
+    given = PoolRow(domain, True, 5, True, 0, None, None, 0, 0.0, sealed, None, True, 0, 1000, 0, 0.0)
     return given._replace(**more)  # type: ignore[arg-type]
+
+
+def rules_for(*rows: PoolRow, rules: PoolRules | None = None) -> dict[int, PoolRules]:
+    return {row.domain_id: rules or PoolRules() for row in rows}
 
 
 def pool_of(*rows: PoolRow, vault: PasswordCipher | None = None) -> tuple[ProxyPool, ProxyRegistry]:
     roster = ProxyRegistry(vault or PasswordCipher([]))
-    return roster.open_pools(rows, 0.0)[rows[0].domain_id], roster
+    return roster.open_pools(rules_for(*rows), rows, 0.0)[rows[0].domain_id], roster
 
 
 def test_turns_go_on_where_the_predecessor_stopped() -> None:
@@ -42,7 +52,8 @@ def test_uses_are_handed_over_once() -> None:
 
 def test_what_one_domain_learns_about_a_proxy_the_others_know() -> None:
     roster = ProxyRegistry(PasswordCipher([]))
-    pools = roster.open_pools([a_row(1, domain=1), a_row(1, domain=2), a_row(1, domain=3)], 0.0)
+    rows = [a_row(1, domain=1), a_row(1, domain=2), a_row(1, domain=3)]
+    pools = roster.open_pools(rules_for(*rows), rows, 0.0)
     for domain in (1, 2):
         for _ in range(5):
             pools[domain].note(Proxy(1, "http", "x", 1), ProxyResult.BROKEN, at=AT)
@@ -63,7 +74,7 @@ def test_a_member_that_was_taken_away_or_switched_off_is_not_used_any_more() -> 
     roster.renew({1: pool}, [a_row(2, is_member_active=False), a_row(3)], 1.0)
     assert {proxy.id for _ in range(3) if (proxy := pool.take(1.0))} == {3}
     roster.renew({1: pool}, [], 2.0)
-    assert pool.is_empty
+    assert pool.may_go_direct
 
 
 def test_one_that_was_enabled_again_is_used_again() -> None:
@@ -112,3 +123,104 @@ def test_a_use_of_a_proxy_that_left_the_pool_is_still_noted() -> None:
     pool = ProxyPool(1, [Member(ProxyState(Proxy(1, "http", "x", 1)))])
     pool.note(Proxy(2, "http", "y", 1), ProxyResult.BROKEN, at=AT, error="gone")
     assert [use.proxy_id for use in pool.take_pending()] == [2]
+
+
+# The default pool and rotation ----------------------------------------------------------------------------------------
+
+
+def a_default(proxy: int, **more: object) -> DefaultRow:
+    given = DefaultRow(EncryptedProxy(proxy, "http", f"10.0.0.{proxy}", 3128), None, True, 0, 1000, 0, 0.0)
+    return given._replace(**more)  # type: ignore[arg-type]
+
+
+def default_pool(count: int, rules: PoolRules = PoolRules(), *rows: PoolRow) -> ProxyPool:  # noqa: B008
+    roster = ProxyRegistry(PasswordCipher([]))
+    return roster.open_pools({1: rules}, rows, 0.0, [a_default(number) for number in range(1, count + 1)])[1]
+
+
+@pytest.mark.parametrize(
+    ("mode", "has_own", "has_defaults", "expected"),
+    [
+        ("auto", True, True, "own"),
+        ("auto", False, True, "default"),
+        ("auto", False, False, None),
+        ("always", True, False, "own"),
+        ("always", False, True, "default"),
+        ("always", False, False, "default"),
+        ("never", True, True, None),
+    ],
+)
+def test_which_pool_a_domain_has(mode: str, has_own: bool, has_defaults: bool, expected: str | None) -> None:
+    rows = [a_row(1), a_row(2, is_assigned=False)] if has_own else []
+    defaults = [a_default(2)] if has_defaults else []
+    roster = ProxyRegistry(PasswordCipher([]))
+    pools = roster.open_pools({1: PoolRules(mode)}, rows, 0.0, defaults)
+    assert (None if 1 not in pools else "default" if pools[1].is_default else "own") == expected
+    if mode == "always" and not (has_own or has_defaults):
+        assert (pools[1].take(0.0), pools[1].wait_s(0.0), pools[1].may_go_direct) == (None, None, False)
+
+
+def test_the_default_pool_takes_turns_and_spreads_domains() -> None:
+    roster = ProxyRegistry(PasswordCipher([]))
+    defaults = [a_default(number) for number in (1, 2, 3)]
+    pools = roster.open_pools({1: PoolRules(), 2: PoolRules()}, [], 0.0, defaults)
+    assert [proxy.id for _ in range(4) if (proxy := pools[1].take(0.0))] == [1, 2, 3, 1]
+    assert [proxy.id for _ in range(2) if (proxy := pools[2].take(0.0))] == [2, 3]
+
+
+@given(
+    count=st.integers(1, 12),
+    rotation_s=st.floats(0.5, 50),
+    delay_s=st.floats(0.5, 10),
+    is_default=st.booleans(),
+)
+def test_a_proxy_rests_and_no_more_are_used_than_needed(
+    count: int, rotation_s: float, delay_s: float, is_default: bool
+) -> None:
+    rules = PoolRules(rotation_s=rotation_s)
+    if is_default:
+        pool = default_pool(count, rules)
+    else:
+        rows = [a_row(number) for number in range(1, count + 1)]
+        pool = ProxyRegistry(PasswordCipher([])).open_pools({1: rules}, rows, 0.0)[1]
+    now, used = 0.0, dict[int, float]()
+    for _ in range(60):
+        wait_s = pool.wait_s(now)
+        assert wait_s is not None
+        now += wait_s + 1e-9 * bool(wait_s)
+        proxy = pool.take(now)
+        assert proxy
+        assert proxy.id not in used or now - used[proxy.id] >= rotation_s - 1e-6
+        used[proxy.id] = now
+        now += delay_s
+    assert len(used) <= min(count, ceil(rotation_s / delay_s + 1e-6) + 1)
+
+
+@given(count=st.integers(1, 5), cap=st.integers(1, 5))
+def test_a_pair_keeps_its_cap_and_goes_on_in_the_next_hour(count: int, cap: int) -> None:
+    pool = default_pool(count, PoolRules(max_per_hour=cap))
+    taken = Counter(proxy.id for step in range(60) if (proxy := pool.take(step)))
+    assert taken == dict.fromkeys(range(1, count + 1), cap)
+    wait_s = pool.wait_s(60)
+    assert wait_s is not None
+    assert 3500 < wait_s <= 3600
+    assert pool.take(60 + wait_s)
+
+
+def test_a_cap_counts_what_other_holders_used() -> None:
+    row = a_row(1, is_assigned=False, member_hour_requests=3, member_hour_left_s=100.0, unused_s=5.0)
+    pool = default_pool(1, PoolRules(max_per_hour=4), row)
+    assert pool.take(0.0)
+    assert (pool.take(0.0), pool.wait_s(0.0)) == (None, 100.0)
+
+
+def test_members_stay_while_the_default_pool_has_them() -> None:
+    roster = ProxyRegistry(PasswordCipher([]))
+    pool = roster.open_pools({1: PoolRules(max_per_hour=1)}, [], 0.0, [a_default(1), a_default(2)])[1]
+    assert pool.take(0.0)
+    roster.renew({1: pool}, [], 1.0, [a_default(1), a_default(2), a_default(3)])
+    assert [proxy.id for _ in range(3) if (proxy := pool.take(1.0))] == [2, 3]
+    roster.renew({1: pool}, [], 2.0, [])
+    assert pool.may_go_direct
+    roster.renew({1: pool}, [a_row(7)], 3.0, [a_default(1)])
+    assert (pool.is_default, pool.size) == (False, 1)

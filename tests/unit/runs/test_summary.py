@@ -5,6 +5,8 @@ import pytest
 from tests.unit.cli.samples import DOMAINS, NOW, a_progress, a_report
 
 from forager.cli.output import as_json
+from forager.engine.failure_streak import WORDS
+from forager.frontier.models import DomainFailure
 from forager.runs.commands.crawl import ExportCounts, as_document
 from forager.runs.commands.ending import exit_code
 from forager.runs.commands.summary import summary_lines
@@ -45,6 +47,13 @@ def test_domains_that_stand_still_say_why() -> None:
     text = text_of(a_report(standing=DOMAINS[1:2] * 10))
     assert "blocked: robots denied, 1,356 pages waiting" in text
     assert "and 2 more domains: forager domains" in text
+
+
+def test_a_site_that_asks_for_a_login_comes_with_the_way_in() -> None:
+    reason = f"it {WORDS[DomainFailure.LOGIN_REQUIRED]} 2 times in a row"
+    asked = replace(DOMAINS[1], name="a.example", reason=reason)
+    text = text_of(a_report(standing=(asked,)))
+    assert "a.example asks for a login: `forager domain a.example set --help`" in text
 
 
 def test_links_left_out_by_reason() -> None:
@@ -165,3 +174,12 @@ def test_the_report_as_a_document_is_json() -> None:
     assert document["pages_done"] == 1204
     assert document["waiting"] == {"over_limit": 3}
     assert '"2026-01-01T00:00:00+00:00"' in as_json(document)
+
+
+def test_a_site_that_was_crawled_before_says_what_is_new() -> None:
+    report = a_report(changed=1, unchanged=5, not_due=214, not_due_until=NOW + timedelta(days=30))
+    assert text_of(report).startswith(
+        "Finished: 1,170 new, 1 changed, 5 the same; 214 pages are not due until 31 Jan "
+        "(`forager refresh --now` visits them now)."
+    )
+    assert exit_code(report) == 0

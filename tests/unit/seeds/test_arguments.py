@@ -147,3 +147,10 @@ def test_a_foreign_site_needs_a_contact() -> None:
         require_contact(["http://127.0.0.1/", "https://example.com/"], None)
     require_contact(["https://example.com/"], "me@example.com")
     require_contact(["http://127.0.0.1:8000/"], None)
+
+
+def test_a_typed_password_is_not_lost_silently(capsys: pytest.CaptureFixture[str]) -> None:
+    assert gather(["https://me:secret@a.example/x"], None).named == ("https://a.example/x",)
+    said = capsys.readouterr().err
+    assert "forager domain a.example set --username" in said
+    assert "secret" not in said

@@ -44,3 +44,12 @@ def test_a_bomb_in_the_store_is_damage_and_no_flood(monkeypatch: pytest.MonkeyPa
     kept = snapshot.pack(a_fetched(200, bytes(10_000_000)))
     with pytest.raises(StoreError):
         snapshot.unpack(kept.blob, SnapshotRef(kept.digest), URL)
+
+
+def test_a_screenshot_is_stored_with_the_page() -> None:
+    page = a_fetched(200, b"<p>x", URL)
+    plain, shown = snapshot.pack(page), snapshot.pack(page, b"jpeg")
+    assert plain.digest != shown.digest
+    assert snapshot.get_screenshot(shown.blob, SnapshotRef(shown.digest)) == b"jpeg"
+    assert snapshot.get_screenshot(plain.blob, SnapshotRef(plain.digest)) is None
+    assert snapshot.unpack(shown.blob, SnapshotRef(shown.digest), page.url).body == b"<p>x"

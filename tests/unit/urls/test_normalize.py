@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forager.errors import BadUrlError
-from forager.urls.normalize import normalize, url_key
+from forager.urls.normalize import has_credentials, normalize, url_key
 from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
 
 CASE_AND_HOST = [
@@ -77,6 +77,15 @@ ESCAPES = [
     ("https://a.example/%25%34%31", "https://a.example/%2541"),
     ("https://a.example/%00", "https://a.example/%00"),
     ("https://a.example/?a=%4&b=%41", "https://a.example/?a=%4&b=A"),
+    ("https://a.example/?f[c]=1", "https://a.example/?f%5Bc%5D=1"),
+    ("https://a.example/?f%5bc%5d=1", "https://a.example/?f%5Bc%5D=1"),
+    ("https://a.example/?f[]=2&f%5B%5D=1", "https://a.example/?f%5B%5D=1&f%5B%5D=2"),
+    ("https://a.example/?q={a}|b^c`d\\e", "https://a.example/?q=%7Ba%7D%7Cb%5Ec%60d%5Ce"),
+    ("https://a.example/a[1]|b^c", "https://a.example/a%5B1%5D%7Cb%5Ec"),
+    ("https://a.example/o'neill?q=o'neill", "https://a.example/o%27neill?q=o%27neill"),
+    ("https://a.example/Foo_%28film%29%21%2a", "https://a.example/Foo_(film)!*"),
+    ("https://a.example/?q=%28a%29", "https://a.example/?q=(a)"),
+    ("https://a.example/?q=[100%", "https://a.example/?q=%5B100%"),
 ]
 WHATWG = [
     ("  https://a.example/x \n", "https://a.example/x"),
@@ -96,6 +105,10 @@ WHATWG = [
     ("http://127.1/", "http://127.0.0.1/"),
     ("http://[0:0::1]/", "http://[::1]/"),
     ("http://under_score.example/", "http://under_score.example/"),
+    ("\x00\x1f https://a.example/x\x0c\x01", "https://a.example/x"),
+    ("https://a.example/x\x00y\x7f", "https://a.example/x%00y%7F"),
+    ("https://a.example/\x1b[31m", "https://a.example/%1B%5B31m"),
+    ("ht\ntps://a.ex\tample\r/x", "https://a.example/x"),
 ]
 
 
@@ -142,9 +155,9 @@ def test_a_policy_may_keep_order_and_tracking() -> None:
         ("https://a.example:99999/", "is no URL"),
         ("https://a.example:0/", "port 0"),
         ("https://[::1/", "is no URL"),
-        ("https://a.example/\x00", "control characters"),
-        ("https://a.example/\x1b[31m", "control characters"),
-        ("https://a.example/\ud800", "control characters or broken text"),
+        ("https://a.ex\x00ample/", "is no URL"),
+        ("https://a.ex\x1b[31mample/", "is no URL"),
+        ("https://a.example/\ud800", "broken text"),
         ("https://a.example/" + "x" * 4096, "longer than 4096 bytes"),
         ("https://a.example/" + "é" * 1000, "longer than 4096 bytes"),
         ("https://a..example/", "no host name"),
@@ -175,13 +188,30 @@ def test_passwords_never_reach_the_sentence(written: str) -> None:
     assert "secret" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("https://me:secret@a.example/x", True),
+        ("https://me@a.example/", True),
+        ("https://:secret@a.example/", True),
+        ("https:\\\\me:secret@a.example", True),
+        ("https://a.example/me:secret@x", False),
+        ("https://a.example/?q=me@x", False),
+        ("mailto:me@a.example", False),
+        ("https://", False),
+    ],
+)
+def test_credentials_are_noticed(written: str, found: bool) -> None:
+    assert has_credentials(written) is found
+
+
 def test_the_key_is_half_a_sha256() -> None:
     url = normalize("https://a.example/x?b=1&a=2")
     assert url_key(url) == hashlib.sha256(b"https://a.example/x?a=2&b=1").digest()[:16]
 
 
 def test_the_policy_has_a_version() -> None:
-    assert DEFAULT_POLICY.version == 1
+    assert DEFAULT_POLICY.version == 2
 
 
 NASTY_CHARACTERS = [*"aZ09%%%2eE41.../\\?#&==:@[]-_~ |^`{}'\"<>+;,!$*()\t\n\x00éß。①\u200d\ud800"]

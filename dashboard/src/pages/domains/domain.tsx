@@ -8,13 +8,14 @@ import { useFilters } from "../../ui/address";
 import { Badge, Button, Empty, Loaded, PageHead, State, Tabs, Time, WebLink } from "../../ui/basic";
 import { useConfirm } from "../../ui/dialog";
 import { Again, Cross, Gauge, Pause, Play } from "../../ui/icons";
+import { Origin } from "../crawl_settings/form";
 import { WhyOfDomain } from "../why/asking";
 import { useWhy } from "../why/why";
 import { DomainOverview } from "./overview";
 import { DomainErrors, DomainHistory, Visits } from "./past";
 import { Pool } from "./pool";
 import { Robots } from "./robots";
-import { DomainSettings } from "./settings_form";
+import { DomainSettings, useDomainSettings } from "./settings_form";
 import { Traps } from "./traps";
 import { BlockDialog, orderOne, ResetDialog, useDeed } from "./verbs";
 
@@ -29,20 +30,18 @@ const TABS = [
   { key: "traps", text: "Traps" },
   { key: "proxies", text: "Proxies" },
   { key: "history", text: "History" },
-  { key: "settings", text: "Settings", isAdmins: true },
+  { key: "settings", text: "Settings" },
 ] as const;
 
 export function DomainPage() {
   const { domain: name = "" } = useParams({ strict: false }) as { domain?: string };
   const [filters, setFilters] = useFilters();
-  const isAdmin = useIsAdmin();
   const domain = useQuery({
     queryKey: ["domain", name],
     queryFn: () => ask(api.GET("/api/domains/{domain}", { params: { path: { domain: name } } })),
     refetchInterval: 3_000,
   });
-  const tabs = TABS.filter((tab) => isAdmin || !("isAdmins" in tab));
-  const tab = tabs.find((known) => known.key === filters.tab)?.key ?? "overview";
+  const tab = TABS.find((known) => known.key === filters.tab)?.key ?? "overview";
   if (domain.error instanceof ApiError && domain.error.status === 404) {
     return (
       <>
@@ -69,7 +68,7 @@ export function DomainPage() {
             label={`Views of ${data.name}`}
             value={tab}
             onChange={(key) => setFilters({ tab: key === "overview" ? undefined : key })}
-            tabs={tabs}
+            tabs={TABS}
           />
           {tab === "overview" && <DomainOverview domain={data} />}
           {tab === "why" && <WhyOfDomain name={data.name} />}
@@ -79,7 +78,7 @@ export function DomainPage() {
           {tab === "traps" && <Traps name={data.name} />}
           {tab === "proxies" && <Pool name={data.name} />}
           {tab === "history" && <DomainHistory name={data.name} />}
-          {tab === "settings" && <DomainSettings domain={data} />}
+          {tab === "settings" && <DomainSettings name={data.name} />}
         </>
       )}
     </Loaded>
@@ -88,6 +87,7 @@ export function DomainPage() {
 
 function Head({ domain }: { domain: Domain }) {
   const isAdmin = useIsAdmin();
+  const profile = useDomainSettings(domain.name).data?.profile;
   return (
     <>
       <PageHead title={domain.name} about={<WebLink url={domain.base_url} />}>
@@ -100,6 +100,7 @@ function Head({ domain }: { domain: Domain }) {
         {domain.breaker_state !== "closed" && (
           <Badge tone="bad">breaker {domain.breaker_state.replace("_", " ")}</Badge>
         )}
+        {profile && <Origin of={`profile ${profile}`} />}
         <Because name={domain.name} />
       </div>
     </>

@@ -6,8 +6,10 @@ import { api, ask } from "../../api/client";
 import { Card, Facts, Loaded, Stat, State, Time } from "../../ui/basic";
 import { Chart, Shares } from "../../ui/chart";
 import { bytes, duration, number, percent, rate, short, words } from "../../ui/format";
+import { shortOf } from "../crawl_settings/values";
 import { courseOf, daysOf } from "./course";
 import type { Domain } from "./domain";
+import { useDomainSettings } from "./settings_form";
 import { count } from "./turns";
 
 export function DomainOverview({ domain }: { domain: Domain }) {
@@ -90,8 +92,15 @@ export function DomainOverview({ domain }: { domain: Domain }) {
 const orDefault = (value: ReactNode) =>
   value === null || value === undefined ? <span className="text-soft">default</span> : value;
 
+/** Name → effective value in a short form; none where a setting has no value. */
+function useSettingValues(name: string): Record<string, string | undefined> {
+  const settings = useDomainSettings(name).data?.settings ?? [];
+  return Object.fromEntries(settings.flatMap(({ name, value }) => (value === null ? [] : [[name, shortOf(value)]])));
+}
+
 function WhenFacts({ domain }: { domain: Domain }) {
   const { revisits } = domain;
+  const { window, timezone } = useSettingValues(domain.name);
   return (
     <Facts
       of={[
@@ -128,12 +137,7 @@ function WhenFacts({ domain }: { domain: Domain }) {
           ),
         ],
         ["Rest when done", orDefault(domain.refresh_every_s === null ? null : duration(domain.refresh_every_s))],
-        [
-          "Closed hours",
-          domain.maintenance_start
-            ? `${domain.maintenance_start.slice(0, 5)} to ${domain.maintenance_end?.slice(0, 5)} UTC`
-            : "none",
-        ],
+        ["Closed hours", window ? `${window} ${timezone}` : "none"],
         ...(domain.first_blocked_at
           ? [
               [
@@ -151,6 +155,7 @@ function WhenFacts({ domain }: { domain: Domain }) {
 }
 
 function PaceFacts({ domain }: { domain: Domain }) {
+  const period = useSettingValues(domain.name).max_pages_per ?? "run";
   return (
     <Facts
       of={[
@@ -208,10 +213,12 @@ function PaceFacts({ domain }: { domain: Domain }) {
           ),
         ],
         [
-          "Pages per run",
+          "Page budget",
           domain.max_pages_per_run === null
             ? "no limit"
-            : `${number(domain.run_pages)} of ${number(domain.max_pages_per_run)} used`,
+            : period === "run"
+              ? `${number(domain.run_pages)} of ${number(domain.max_pages_per_run)} used in this run`
+              : `${number(domain.max_pages_per_run)} new pages a ${period}`,
         ],
         [
           "Run",

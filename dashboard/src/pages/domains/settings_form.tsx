@@ -1,118 +1,146 @@
-/** How a domain is crawled: what is changed is sent, what is empty takes the default. */
+/** The crawl settings of a domain: those in force, where each comes from, and changes of the domain's own. */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { api, ask } from "../../api/client";
-import { Button, Card, Field } from "../../ui/basic";
+import { api, ask, type Schemas } from "../../api/client";
+import { useIsAdmin } from "../../api/session";
+import { Button, CONTROL, Loaded } from "../../ui/basic";
 import { useToast } from "../../ui/dialog";
-import type { Domain } from "./domain";
-import { type Changes, changesOf, type Form, formOf, KNOBS, type KnobName } from "./knobs";
+import { ProfileLink, SaveBar, SettingsForm, useSettingFields } from "../crawl_settings/form";
+import { changesOf, type Edits, errorsOf, type SettingField, settingsOfDomain } from "../crawl_settings/values";
+import { useProfile } from "../profiles/queries";
 import { count } from "./turns";
 import { useLookAgain } from "./verbs";
 
-export function DomainSettings({ domain }: { domain: Domain }) {
-  const current = formOf(domain);
-  const [edits, setEdits] = useState<Partial<Form>>({});
-  const now = { ...current, ...edits };
-  const { changes, errors } = changesOf(current, now);
+type Changes = Schemas["DomainChanges"];
+
+export const useDomainSettings = (name: string) =>
+  useQuery({
+    queryKey: ["domain", name, "settings"],
+    queryFn: () => ask(api.GET("/api/domains/{domain}/settings", { params: { path: { domain: name } } })),
+    refetchInterval: 15_000,
+  });
+
+export function DomainSettings({ name }: { name: string }) {
+  const fields = useSettingFields();
+  const settings = useDomainSettings(name);
+  return (
+    <Loaded query={fields} lines={10}>
+      {(known) => (
+        <Loaded query={settings} lines={10}>
+          {(data) => <Edited key={name} fields={known} effective={data} />}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+function Edited({ fields, effective }: { fields: SettingField[]; effective: Schemas["EffectiveSettings"] }) {
+  const { name, profile } = effective;
+  const settings = settingsOfDomain(fields, effective.settings);
+  const isAdmin = useIsAdmin();
+  const [edits, setEdits] = useState<Edits>({});
+  const [reason, setReason] = useState("");
+  const chosen = useProfile(profile).data?.settings ?? {};
+  const { changes, errors } = changesOf(settings, edits);
   const lookAgain = useLookAgain();
   const toast = useToast();
-  const countries = useCountries();
   const changed = Object.keys(changes).length;
   const saving = useMutation({
     mutationFn: (body: Changes) =>
-      ask(api.PATCH("/api/admin/domains/{domain}", { params: { path: { domain: domain.name } }, body })),
+      ask(api.PATCH("/api/admin/domains/{domain}", { params: { path: { domain: name } }, body })),
     onSuccess: async (answer) => {
       const visits = [
-        answer.planned && `${count(answer.planned, "visit")} planned`,
-        answer.dropped && `${count(answer.dropped, "planned visit")} forgotten`,
+        answer.planned && `${count(answer.planned, "visit")} scheduled`,
+        answer.dropped && `${count(answer.dropped, "scheduled visit")} removed`,
       ]
         .filter(Boolean)
         .join(", ");
       toast(
-        `${count(Object.keys(answer.changes).length, "setting")} of ${domain.name} changed${visits ? `; ${visits}` : ""}.`,
+        `${count(Object.keys(answer.changes).length, "setting")} of ${name} changed${visits ? `; ${visits}` : ""}.`,
       );
-      await lookAgain(); // only then the edits are let go, so that no field jumps back
+      await lookAgain(); // only then the edits are dropped, so that no field shows the old value in between
       setEdits({});
+      setReason("");
     },
   });
+  const needsReason = changes.obey_robots === false;
+  const refused = errorsOf(saving.error);
   const isWrong = Object.keys(errors).length > 0;
+  const edit = (next: Edits) => {
+    setEdits(next);
+    saving.reset();
+  };
   return (
     <form
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (changed && !isWrong) saving.mutate(changes);
+        if (changed && !isWrong) saving.mutate({ ...changes, ...(needsReason ? { reason } : {}) } as Changes);
       }}
       noValidate
     >
-      <div className="grid gap-4 lg:grid-cols-2">
-        {KNOBS.map((group) => (
-          <Card key={group.title} title={group.title}>
-            <div className="grid gap-4 sm:grid-cols-2">
-              {group.knobs.map((knob) => {
-                const choices = knob.name === "proxy_country" ? [...(knob.choices ?? []), ...countries] : knob.choices;
-                const set = (value: string) =>
-                  setEdits({ ...edits, [knob.name]: value } as Partial<Record<KnobName, string>>);
-                return (
-                  <Field key={knob.name} label={knob.label} hint={knob.hint} error={errors[knob.name]}>
-                    {(given) =>
-                      choices ? (
-                        <select {...given} value={now[knob.name]} onChange={(event) => set(event.target.value)}>
-                          {choices.map(([value, text]) => (
-                            <option key={value} value={value}>
-                              {text}
-                            </option>
-                          ))}
-                        </select>
-                      ) : (
-                        <input
-                          {...given}
-                          type={knob.kind === "time" ? "time" : "text"}
-                          inputMode={knob.kind === "number" || knob.kind === "whole" ? "decimal" : undefined}
-                          value={now[knob.name]}
-                          onChange={(event) => set(event.target.value)}
-                          placeholder={knob.kind === "time" ? undefined : (knob.empty ?? "default")}
-                        />
-                      )
-                    }
-                  </Field>
-                );
-              })}
-            </div>
-          </Card>
-        ))}
-      </div>
-      <div className="sticky bottom-0 z-10 flex flex-wrap items-center gap-3 rounded-lg border border-line bg-surface px-4 py-3">
-        <Button kind="main" type="submit" isBusy={saving.isPending} disabled={!changed || isWrong}>
-          {changed ? `Save ${count(changed, "change")}` : "Save changes"}
-        </Button>
-        <Button
-          kind="quiet"
-          disabled={!Object.keys(edits).length}
-          onClick={() => {
-            setEdits({});
-            saving.reset();
-          }}
+      <p className="text-soft">
+        {profile ? (
+          <>
+            This domain belongs to the profile <ProfileLink name={profile} className="text-brand underline" />. What is
+            chosen here wins over the profile.
+          </>
+        ) : (
+          "This domain belongs to no profile. What is chosen here wins over the defaults of the instance."
+        )}
+      </p>
+      <SettingsForm
+        settings={settings}
+        edits={edits}
+        onEdit={edit}
+        errors={{ ...errors, ...refused }}
+        own="domain"
+        beneath={(field) => (field.name in chosen ? chosen[field.name] : field.default)}
+        canEdit={isAdmin}
+      />
+      {isAdmin && (
+        <SaveBar
+          hasEdits={Object.keys(edits).length > 0}
+          onUndo={() => edit({})}
+          isBad={saving.isError || isWrong}
+          status={
+            saving.isError
+              ? Object.keys(refused).length
+                ? "Not saved: the marked settings cannot be taken."
+                : saving.error.message
+              : isWrong
+                ? "The marked settings need another value."
+                : changed
+                  ? "Not saved yet."
+                  : "Nothing is changed."
+          }
         >
-          Put back
-        </Button>
-        <p role="status" className={saving.isError || isWrong ? "text-bad" : "text-soft"}>
-          {saving.isError
-            ? saving.error.message
-            : isWrong
-              ? "Some fields need another look."
-              : changed
-                ? "Not saved yet."
-                : "Nothing is changed."}
-        </p>
-      </div>
+          {needsReason && (
+            <label className="flex w-full flex-col gap-1">
+              <span className="font-medium">Why is robots.txt not obeyed?</span>
+              <input
+                className={CONTROL}
+                value={reason}
+                maxLength={500}
+                placeholder="we own this site"
+                aria-invalid={refused.reason ? true : undefined}
+                onChange={(event) => setReason(event.target.value)}
+              />
+              <span className={`text-xs ${refused.reason ? "text-bad" : "text-soft"}`}>
+                {refused.reason ?? "Stored in the domain's history."}
+              </span>
+            </label>
+          )}
+          <Button
+            kind="main"
+            type="submit"
+            isBusy={saving.isPending}
+            disabled={!changed || isWrong || (needsReason && !reason.trim())}
+          >
+            {changed ? `Save ${count(changed, "change")}` : "Save changes"}
+          </Button>
+        </SaveBar>
+      )}
     </form>
   );
-}
-
-/** Countries a proxy can be chosen in. */
-function useCountries(): [string, string][] {
-  const proxies = useQuery({ queryKey: ["proxies"], queryFn: () => ask(api.GET("/api/proxies")), staleTime: 60_000 });
-  const found = new Set(proxies.data?.items.flatMap((proxy) => proxy.country_code ?? []));
-  return [...found].sort().map((country) => [country, country]);
 }

@@ -1,4 +1,4 @@
-/** Dead letters: visits that failed for good by our own fault, and webhooks that nobody took. */
+/** Dead letters: visits that were given up, by our own fault or after all retries, and webhooks that nobody took. */
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../../api/client";
 import { Badge, Card, Empty, Loaded, Time } from "../../ui/basic";
@@ -24,9 +24,7 @@ export function Dead({ query }: { query: Query }) {
         if (!letters.tasks.length && !letters.webhooks.length)
           return (
             <Card>
-              <Empty title="No dead letters">
-                Nothing failed for good by our own fault, and every webhook was heard.
-              </Empty>
+              <Empty title="No dead letters">Nothing was given up, and every webhook was heard.</Empty>
             </Card>
           );
         return (
@@ -43,7 +41,7 @@ export function Dead({ query }: { query: Query }) {
                 columns={TASKS}
                 keyOf={(letter) => letter.task_id}
                 query={query}
-                empty="No visit failed for good"
+                empty="No visit was given up"
                 height="min(45dvh,28rem)"
               />
             </Card>

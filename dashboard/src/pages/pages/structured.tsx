@@ -15,6 +15,7 @@ const SYNTAXES: Record<Item["syntax"], string> = {
   microdata: "Microdata",
   rdfa: "RDFa",
   opengraph: "OpenGraph",
+  pdf: "PDF",
 };
 
 export function StructuredDataOf({ page, readAt }: { page: number; readAt: string | null }) {

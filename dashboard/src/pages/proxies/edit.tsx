@@ -149,6 +149,17 @@ export function ProxyDialog({ proxy, onClose }: { proxy: ListedProxy; onClose: (
           () => ask(api.POST("/api/admin/proxies/{proxy}/enable", params)),
           () => "It is used again, and its failures are forgotten.",
         );
+  const probe = () =>
+    act(
+      () => ask(api.POST("/api/proxies/{proxy}/probe", params)),
+      (probed) => (probed.works ? "It works." : `It does not work: ${probed.error}`),
+    );
+  const share = () =>
+    act(
+      () => ask(api.PATCH("/api/admin/proxies/{proxy}", { ...params, body: { is_default: !proxy.is_default } })),
+      (row) =>
+        row.is_default ? "It serves all domains without a pool." : "It serves only domains that it is assigned to.",
+    );
   if (isEditing) return <EditDialog proxy={proxy} onClose={() => setIsEditing(false)} />;
   return (
     <Dialog
@@ -160,6 +171,12 @@ export function ProxyDialog({ proxy, onClose }: { proxy: ListedProxy; onClose: (
             <Button onClick={() => void remove([proxy]).then((isDone) => isDone && onClose())}>Delete</Button>
             <Button isBusy={isBusy} onClick={() => void turn()}>
               {proxy.is_active ? "Disable" : "Enable"}
+            </Button>
+            <Button isBusy={isBusy} onClick={() => void probe()}>
+              Try it now
+            </Button>
+            <Button isBusy={isBusy} onClick={() => void share()}>
+              {proxy.is_default ? "Leave the default pool" : "To the default pool"}
             </Button>
             <Button kind="main" onClick={() => setIsEditing(true)}>
               Edit
@@ -187,6 +204,7 @@ export function ProxyDialog({ proxy, onClose }: { proxy: ListedProxy; onClose: (
           ["Provider", proxy.provider ?? "–"],
           ["Cost a month", money(proxy.monthly_cost, null)],
           ["Plain http", proxy.is_forwarding ? "forwarded" : "through a tunnel"],
+          ["Default pool", proxy.is_default ? "serves all domains without a pool" : "no"],
           ["In pools of", count(proxy.domains, "domain")],
           ["Last success", <Time at={proxy.last_success_at} empty="never" />],
           ["Last failure", <Time at={proxy.last_failure_at} empty="never" />],

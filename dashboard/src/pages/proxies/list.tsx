@@ -41,7 +41,7 @@ export function Proxies() {
     <>
       <PageHead
         title="Proxies"
-        about="What requests may go through, for domains that have a pool. All others are asked directly."
+        about="What requests may go through: a domain uses its own pool, else the default pool, else it is asked directly."
       >
         {add}
       </PageHead>

@@ -26,7 +26,7 @@ export function RestartDialog({
     const body = {
       reset_retry_count: resets,
       priority: priority ? Number(priority) : null,
-      scheduled_at: when ? new Date(when).toISOString() : null,
+      scheduled_for: when ? new Date(when).toISOString() : null,
       force: isOpen,
       reason: reason || null,
     };

@@ -16,9 +16,12 @@ Row = dict[str, Any]
 
 def show_log(
     *,
-    who: Annotated[str | None, typer.Option(metavar="WHO", help="Only by them, such as api:alice or cli:root.")] = None,
+    who: Annotated[
+        str | None, typer.Option(metavar="WHO", help="Only by this user, such as api:alice or cli:root.")
+    ] = None,
     action: Annotated[
-        str | None, typer.Option(metavar="ACTION", help="Only such: user, or user.invite, domain.pause …")
+        str | None,
+        typer.Option(metavar="ACTION", help="Only this action or its family: user, user.invite, domain.pause …"),
     ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="WHEN", help="Only since: 2026-01-31, or 7d, 12h, 30m ago.")
@@ -55,7 +58,7 @@ def show_log(
         ],
     )
     if not rows:
-        output.say("Nothing of the kind is on record.")
+        output.say("No entry matches.")
     return None
 
 

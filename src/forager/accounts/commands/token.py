@@ -37,7 +37,7 @@ def span_or_never(text: str) -> float | None:
 
 
 def register(app: typer.Typer) -> None:
-    family = typer.Typer(cls=Group, rich_markup_mode=None, help="Credentials for programs: make, list, revoke.")
+    family = typer.Typer(cls=Group, rich_markup_mode=None, help="Manage tokens for programs: create, list, revoke.")
     for name, function in (("list", list_tokens), ("create", create), ("revoke", revoke)):
         family.command(name, cls=Command)(function)
     app.add_typer(family, name="token", rich_help_panel="Look after it", no_args_is_help=True)
@@ -80,17 +80,17 @@ def _state(row: Row, now: datetime) -> Cell:
 
 
 def create(
-    owner: Annotated[str, typer.Argument(metavar="OWNER", help="Whose token it is; it can do no more than they.")],
+    owner: Annotated[
+        str, typer.Argument(metavar="OWNER", help="Owner of the token; it can do no more than the owner.")
+    ],
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
     *,
-    scope: Annotated[
-        ScopeName, typer.Option(help="read: look; write: change things; admin: accounts too.")
-    ] = ScopeName.READ,
+    scope: Annotated[ScopeName, typer.Option(help="read; write: change things; admin: accounts too.")] = ScopeName.READ,
     expires: Annotated[str, typer.Option(metavar="SPAN", help="When it ends: 30d, 12h …, or never.")] = "90d",
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Make a token, and show it this once."""
+    """Create a token, and show it once."""
     from forager.accounts import service as accounts
     from forager.accounts.identity import Scope, operator
 
@@ -114,11 +114,11 @@ def create(
 
 
 def revoke(
-    ids: Annotated[list[int], typer.Argument(metavar="ID", help="Numbers of tokens.")],
+    ids: Annotated[list[int], typer.Argument(metavar="ID", help="IDs of tokens.")],
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """End tokens, at once and for ever."""
+    """Revoke tokens, immediately and permanently."""
     import asyncio
 
     from forager.accounts import service as accounts

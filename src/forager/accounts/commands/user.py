@@ -30,12 +30,12 @@ class RoleName(StrEnum):
     ADMIN = "admin"
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="What they are called.")]
-Role = Annotated[RoleName, typer.Option("--role", help="user: may look; admin: may change things.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the account.")]
+Role = Annotated[RoleName, typer.Option("--role", help="user: may read; admin: may change things.")]
 
 
 def register(app: typer.Typer) -> None:
-    family = typer.Typer(cls=Group, rich_markup_mode=None, help="People who may sign in: invite, change, remove.")
+    family = typer.Typer(cls=Group, rich_markup_mode=None, help="Manage accounts: invite, change, remove.")
     for name, function in (
         ("list", list_users),
         ("invite", invite),
@@ -75,7 +75,7 @@ def list_users(as_json: AsJson = False, home: Home = None) -> None:
         ],
     )
     if not rows:
-        output.say("Nobody has an account yet. Try: forager user invite alice --role admin")
+        output.say("There is no account yet. Try: forager user invite alice --role admin")
     return None
 
 
@@ -89,7 +89,7 @@ def _state(row: Row, now: datetime) -> Cell:
 
 
 def invite(name: Name, role: Role = RoleName.USER, as_json: AsJson = False, home: Home = None) -> None:
-    """Make an account, and a link to choose its password with."""
+    """Create an account, and a link to choose its password."""
     from forager.accounts import identity as who
     from forager.accounts import service as accounts
 
@@ -99,7 +99,7 @@ def invite(name: Name, role: Role = RoleName.USER, as_json: AsJson = False, home
 
 
 def reset_password(name: Name, as_json: AsJson = False, home: Home = None) -> None:
-    """Make a link to choose a new password with."""
+    """Create a link to choose a new password."""
     from forager.accounts import service as accounts
 
     settings = begin(home=home)
@@ -107,7 +107,7 @@ def reset_password(name: Name, as_json: AsJson = False, home: Home = None) -> No
 
 
 def add(name: Name, role: Role = RoleName.USER, as_json: AsJson = False, home: Home = None) -> None:
-    """Make an account with a password, typed twice or from stdin."""
+    """Create an account with a password, typed twice or from stdin."""
     import asyncio
 
     from forager.accounts import identity as who
@@ -146,7 +146,7 @@ def set_role(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Make somebody an admin, or a user; they sign in anew."""
+    """Change the role of an account; it has to sign in again."""
     from forager.accounts import identity as who
     from forager.accounts import service as accounts
 
@@ -161,7 +161,7 @@ def disable(name: Name, as_json: AsJson = False, home: Home = None) -> None:
 
 
 def enable(name: Name, as_json: AsJson = False, home: Home = None) -> None:
-    """Let somebody in again."""
+    """Enable an account."""
     row = _switch(name, True, home)
     _show_row(row, as_json, f"{row['name']} may sign in again; tokens have to be created again.")
 

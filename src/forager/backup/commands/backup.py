@@ -23,15 +23,17 @@ Target = Annotated[
     str | None,
     typer.Argument(
         metavar="FOLDER",
-        help="Where to, also s3://bucket/folder; by default a dated folder among the backups in the data folder.",
+        help="Destination, also s3://bucket/folder; by default a folder with the date in the backup folder.",
     ),
 ]
 Where = Annotated[
     str | None,
-    typer.Argument(metavar="FOLDER", help="Where they are, also s3://bucket/folder; by default as the settings say."),
+    typer.Argument(
+        metavar="FOLDER", help="Folder of the backups, also s3://bucket/folder; by default from the settings."
+    ),
 ]
-Copy = Annotated[bool, typer.Option("--copy", help="Copy stored files even where links would do.")]
-Verify = Annotated[bool, typer.Option("--verify", help="Read each from end to end.")]
+Copy = Annotated[bool, typer.Option("--copy", help="Copy stored files instead of hard-linking them.")]
+Verify = Annotated[bool, typer.Option("--verify", help="Read each completely.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +42,7 @@ def register(app: typer.Typer) -> None:
 
 
 def back_up(target: Target = None, copy: Copy = False, as_json: AsJson = False, home: Home = None) -> None:
-    """Save the whole instance, also while a crawl runs."""
+    """Back up the whole instance, also while a crawl runs."""
     import asyncio
 
     made, told = asyncio.run(_back_up(begin(home=home), target, may_link=not copy))
@@ -50,7 +52,7 @@ def back_up(target: Target = None, copy: Copy = False, as_json: AsJson = False, 
     output.console().print(made.where, soft_wrap=True)
     what = f"{words.things(made.tables, 'table')} ({words.size(made.database_bytes)} packed)"
     files = f"{words.things(made.file_count, 'file')} ({words.size(made.file_bytes)})"
-    output.say(f"Saved and verified: {what}, {files}. `forager restore` brings it back into an empty folder.")
+    output.say(f"Saved and verified: {what}, {files}. `forager restore` restores it into an empty folder.")
     if told:
         output.say(told)
 
@@ -76,7 +78,7 @@ def _noted(made: "Backup") -> Noted:
 
 
 def backups(where: Where = None, verify: Verify = False, as_json: AsJson = False, home: Home = None) -> None:
-    """List the backups in the folder of backups, and in the bucket of backups."""
+    """List the backups in the backup folder and in the backup bucket."""
     import asyncio
 
     from forager.backup.service import backup_folder, find_backups, look_at
@@ -91,7 +93,7 @@ def backups(where: Where = None, verify: Verify = False, as_json: AsJson = False
     elif found:
         _show(found, troubles, verify=verify)
     else:
-        output.say(f"There is no backup in {' or '.join(places)}. `forager backup` makes one.")
+        output.say(f"There is no backup in {' or '.join(places)}. `forager backup` creates one.")
     if any(troubles):
         raise typer.Exit(DAMAGED)
 

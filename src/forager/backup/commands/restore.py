@@ -14,7 +14,7 @@ from forager.cli.start import begin, whoami
 from forager.explain.commands.check import BROKEN, write_check_results
 
 Source = Annotated[
-    str, typer.Argument(metavar="BACKUP", help="The folder that `forager backup` made, or its s3:// address.")
+    str, typer.Argument(metavar="BACKUP", help="The folder that `forager backup` created, or its s3:// address.")
 ]
 Into = Annotated[
     Path | None,
@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 
 
 def restore(source: Source, into: Into = None, as_json: AsJson = False) -> None:
-    """Bring a backup back, into an empty folder only, and check it."""
+    """Restore a backup into an empty folder, and check it."""
     import asyncio
 
     from forager.backup.service import restore as bring_back

@@ -22,5 +22,5 @@ def folder() -> Path:
             return found
     raise ConfigurationError(
         f"The PostgreSQL {MAJOR_VERSION} that Forager brings is missing from this Python installation: "
-        "reinstall forager-crawler, or set FORAGER_DATABASE_URL to a server of your own."
+        "run `pip install --force-reinstall .` in a clone, or set FORAGER_DATABASE_URL to a server of your own."
     )

@@ -7,6 +7,7 @@ from typing import Any
 from forager.cli import format as words
 from forager.cli import output
 from forager.cli.table import wrap_text
+from forager.domains.score_terms import LABELS
 from forager.runs.commands.outcome_counts import label_of
 
 Card = dict[str, Any]
@@ -31,8 +32,10 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
     lines = [
         ("status", _status(card, now)),
         ("reason", card["block_reason"] or words.plain_reason(card["block_reason_code"])),
-        ("switch", "" if card["is_active"] else f"paused: `forager domain {card['name']} resume` lets it go on"),
+        ("switch", "" if card["is_active"] else f"paused: `forager domain {card['name']} resume` resumes it"),
         ("pages", _pages(card)),
+        ("duplicates", _duplicates(card)),
+        ("site", f"known as {card['site_origin']}" if card["site_origin"] else ""),
         ("images", _images(card)),
         ("errors", _errors(card)),
         ("score", _score(card, now)),
@@ -45,7 +48,7 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         ("window", _window(card, now)),
         ("workers", f"only those with the label {card['worker_label']}" if card["worker_label"] else ""),
         ("networks", _networks(card)),
-        ("certificate", "" if card["verifies_tls"] else "not verified: whoever answers is believed"),
+        ("certificate", "" if card["verifies_tls"] else "not verified: any certificate is accepted"),
         ("seen", _seen(card, now)),
         *_listed("robots.txt", (_robots(origin, now) for origin in card["origins"])),
         *_listed("sitemaps", _sitemaps(card["origins"])),
@@ -55,6 +58,11 @@ def card_lines(card: Card, now: datetime) -> list[tuple[str, str]]:
         ("keeps", f"content policy {card['content_policy'] or 'of the settings'}; {_format_retention(card)}"),
     ]
     return [(label, value) for label, value in lines if value]
+
+
+def _duplicates(card: Card) -> str:
+    count = card["duplicate_pages"]
+    return f"{words.things(count, 'page')} with the content of another one, which is revisited instead" if count else ""
 
 
 def move_of(row: Card) -> str:
@@ -75,7 +83,7 @@ def format_cooldown(card: Card, now: datetime) -> str:
     until = card["next_crawl_after"]
     if until and until > now:
         return (
-            f", {'visited again' if card['status'] == 'exhausted' else 'goes on'} {words.format_relative(until, now)}"
+            f", {'visited again' if card['status'] == 'exhausted' else 'resumes'} {words.format_relative(until, now)}"
         )
     return ", until it is reset" if card["status"] == "blocked" and not until else ""
 
@@ -117,13 +125,14 @@ def _errors(card: Card) -> str:
 def _score(card: Card, now: datetime) -> str:
     """The terms are those of this moment, the score is from when it was computed."""
     terms = [
-        f"{words.plain_reason(name)} {'+' if value > 0 else '−'}{abs(value):,.0f}"
-        for name, value in card["score_terms"].items()
-        if abs(value) >= 0.5
+        f"{LABELS[term['name']]} {'+' if term['points'] > 0 else '−'}{abs(term['points']):,.0f} ({term['explanation']})"
+        for term in card["score_explained"]
+        if abs(term["points"]) >= 0.5
     ]
+    first = {2: "an urgent task is due; ", 1: "boosted, so before others; "}.get(card["urgency"], "")
     at = card["priority_computed_at"]
     score = f"{card['priority_score']:,.0f}, computed {words.format_relative(at, now)}" if at else "not computed yet"
-    return score + (f"; by now {', '.join(terms)}" if terms else "")
+    return first + score + (f"; by now {', '.join(terms)}" if terms else "")
 
 
 def _format_delay(card: Card, now: datetime) -> str:
@@ -165,7 +174,7 @@ def _lastmod(card: Card) -> str:
     if not claims:
         return ""
     doubt = "" if is_trusted(claims, card["lastmod_truths"]) else "; not believed"
-    told = f"{words.things(claims, 'change')} that sitemaps told of"
+    told = f"{words.things(claims, 'change')} that sitemaps announced"
     return f"{words.count(card['lastmod_truths'])} of {told} were true{doubt}"
 
 
@@ -211,7 +220,7 @@ def _window(card: Card, now: datetime) -> str:
 def _robots(origin: Card, now: datetime) -> str:
     when = words.format_relative(origin["robots_fetched_at"], now)
     if origin["robots_error"]:
-        return f"{origin['origin']} could not be had {when}: {origin['robots_error']}"
+        return f"{origin['origin']} could not be fetched {when}: {origin['robots_error']}"
     length = f", {words.count(origin['robots_length'])} characters" if origin["robots_length"] else ""
     return f"{origin['origin']} answered {origin['robots_status_code']} {when}{length}"
 

@@ -13,9 +13,12 @@ from forager.cli import option_values as given
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home
 from forager.cli.name_first import SHOW, NameFirst, Verb
+from forager.cli.settings_flags import SettingsVerb
 from forager.cli.start import Noted, begin, run_action, run_query, whoami
 from forager.cli.table import Note
-from forager.domains.commands.set import change
+from forager.domains.commands.login import login
+from forager.domains.commands.set import change, show_settings
+from forager.domains.commands.sitemaps import sitemaps
 from forager.domains.commands.traps import release, traps
 
 if TYPE_CHECKING:
@@ -23,11 +26,13 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name or a URL.")]
-Reason = Annotated[str | None, typer.Option(metavar="TEXT", help="Why; kept in its history.")]
-BlockReason = Annotated[str, typer.Option(metavar="TEXT", help="Why; shown wherever the domain is.")]
+Reason = Annotated[str | None, typer.Option(metavar="TEXT", help="Reason, stored in its history.")]
+BlockReason = Annotated[str, typer.Option(metavar="TEXT", help="Reason, shown wherever the domain is shown.")]
 For = Annotated[
     float | None,
-    typer.Option("--for", parser=given.span, metavar="TIME", help="For so long, such as 30d; else until a reset."),
+    typer.Option(
+        "--for", parser=given.span, metavar="TIME", help="Duration, such as 30d; by default until it is reset."
+    ),
 ]
 
 
@@ -35,7 +40,7 @@ def register(app: typer.Typer) -> None:
     family = typer.Typer(
         cls=NameFirst,
         rich_markup_mode=None,
-        help="Show one domain and its traps, or reset, pause, resume, block, set it.",
+        help="Show one domain, its traps and sitemaps, or reset, pause, resume, block, set it.",
     )
     verbs: dict[str, Callable[..., None]] = {
         SHOW: show,
@@ -44,11 +49,14 @@ def register(app: typer.Typer) -> None:
         "resume": resume,
         "block": block,
         "set": change,
+        "settings": show_settings,
+        "login": login,
         "traps": traps,
+        "sitemaps": sitemaps,
         "release": release,
     }
     for name, function in verbs.items():
-        family.command(name, cls=Verb)(function)
+        family.command(name, cls=SettingsVerb if function is change else Verb)(function)
     app.add_typer(family, name="domain", rich_help_panel="Look")
 
 
@@ -58,7 +66,7 @@ def show(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Show its state, pages, score, pace and last moves."""
+    """Show its state, pages, score, pace and last state changes."""
     from forager.domains import queries as domain_queries
     from forager.domains.commands.card import write_card
 
@@ -75,12 +83,12 @@ def reset(
     name: Name,
     *,
     reason: Reason = None,
-    gone: Annotated[bool, typer.Option("--gone", help="Pages that are gone, too.")] = False,
-    breaker: Annotated[bool, typer.Option("--breaker", help="Only close its breaker.")] = False,
+    gone: Annotated[bool, typer.Option("--gone", help="Also retry pages that are gone (404, 410).")] = False,
+    breaker: Annotated[bool, typer.Option("--breaker", help="Only close its circuit breaker.")] = False,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Forget what holds it back; crawl it again if exhausted."""
+    """Clear what blocks it; crawl it again if it is exhausted."""
     from forager.domains import service as domain_admin
 
     if breaker:
@@ -110,17 +118,17 @@ def _reset_breaker(name: str, reason: str, as_json: bool, home: Path | None) -> 
 
 
 def pause(name: Name, reason: Reason = None, as_json: AsJson = False, home: Home = None) -> None:
-    """Switch it off: nothing of it is visited until it is resumed."""
+    """Pause it: none of its pages is visited until it is resumed."""
     _switch(name, False, reason or "paused by hand", as_json, home)
 
 
 def resume(name: Name, reason: Reason = None, as_json: AsJson = False, home: Home = None) -> None:
-    """Switch it on again."""
+    """Resume it."""
     _switch(name, True, reason or "resumed by hand", as_json, home)
 
 
 def block(name: Name, reason: BlockReason, rest_s: For = None, as_json: AsJson = False, home: Home = None) -> None:
-    """Leave it alone until it is reset, or for some time."""
+    """Block it until it is reset, or for a time."""
     from forager.domains import service as domain_admin
 
     settings = begin(home=home)
@@ -165,8 +173,8 @@ def say_reset(done: "Reset") -> str:
     ]
     told = f"{done.name} {state}" + (f": {', '.join(deeds)}." if deeds else "; nothing holds it back.")
     if not done.is_active:
-        return f"{told} It is paused: `forager domain {done.name} resume` lets it go on."
-    return f"{told} A running crawl goes on with it; `forager refresh {done.name}` starts one."
+        return f"{told} It is paused: `forager domain {done.name} resume` resumes it."
+    return f"{told} A running crawl continues with it; `forager refresh {done.name}` starts one."
 
 
 def say_breaker_reset(done: "BreakerReset") -> str:
@@ -183,7 +191,7 @@ def say_switch(done: "Switched") -> str:
     if done.is_active:
         return f"{done.name} is resumed."
     holder = " Its worker finishes what is under way and lets go of it." if done.is_leased else ""
-    return f"{done.name} is {word}; `forager domain {done.name} resume` lets it go on.{holder}"
+    return f"{done.name} is {word}; `forager domain {done.name} resume` resumes it.{holder}"
 
 
 def say_block(done: "Blocked") -> str:
@@ -196,8 +204,8 @@ def say_block(done: "Blocked") -> str:
 def _show_moves(rows: list[Row], as_json: bool) -> None:
     if as_json:
         return output.write_json_list(rows)
-    table.write(("when (UTC)", "move", "by"), list(_moves(rows)))
-    return None if rows else output.say("It was never moved: it is as it was found.")
+    table.write(("when (UTC)", "change", "by"), list(_moves(rows)))
+    return None if rows else output.say("Its state never changed.")
 
 
 def _moves(rows: list[Row]) -> Iterator[tuple[str, ...] | Note]:

@@ -1,4 +1,5 @@
-"""`forager domains`: lists domains; verbs that concern many of them: top, claims, score, rebuild, merge."""
+"""`forager domains`: lists domains; verbs that concern many of them: top, claims, score, rebuild, merge, and those of
+`many.py` and `denied.py`."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -15,7 +16,8 @@ from forager.cli import output, table
 from forager.cli.flags import AsJson, DomainStatus, Home, Limit
 from forager.cli.help import Command, Group
 from forager.cli.start import Noted, begin, repair, run_query, whoami
-from forager.cli.table import Cell, Note, color_cell, number, say_more, text_column, wrap_column
+from forager.cli.table import Cell, Note, color_cell, extra, number, say_more, text_column, wrap_column
+from forager.domains.commands import denied, many
 from forager.domains.commands.set import refresh_cooldown
 from forager.errors import UsageError
 
@@ -25,10 +27,12 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 NOTHING_KNOWN = "Nothing is known yet. Try: forager crawl https://example.com"
+MOST_SCORES = 20
+"""Domains that `forager domains score` shows."""
 MOST_SHOWN = 20
 """Corrections of a repair that are shown; `--json` has all of them."""
 Status = Annotated[DomainStatus | None, typer.Option(help="Only domains in this state.")]
-Trial = Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")]
+Trial = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]
 
 
 class By(StrEnum):
@@ -44,7 +48,7 @@ def register(app: typer.Typer) -> None:
         cls=Group,
         rich_markup_mode=None,
         subcommand_metavar="[VERB]",
-        help="List the domains; top, claims, score, rebuild, merge.",
+        help="List the domains; pause, resume, reset many of them; the deny list.",
     )
     family.callback(invoke_without_command=True)(domains)
     for name, function in (
@@ -55,38 +59,61 @@ def register(app: typer.Typer) -> None:
         ("merge", merge),
     ):
         family.command(name, cls=Command)(function)
+    many.register(family)
+    denied.register(family)
     app.add_typer(family, name="domains", rich_help_panel="Look")
 
 
 def domains(
     context: typer.Context,
+    *,
     status: Status = None,
+    source: Annotated[str | None, typer.Option(help="Only found so: link, seed, tranco …", metavar="NAME")] = None,
+    parser: Annotated[str | None, typer.Option(help="Only set to this parser.", metavar="NAME")] = None,
+    parent: Annotated[str | None, typer.Option(help="Only below this registrable domain.", metavar="NAME")] = None,
+    label: Annotated[str | None, typer.Option(help="Only for workers with this label.", metavar="LABEL")] = None,
+    run: Annotated[int | None, typer.Option(help="Only of this run.", metavar="N")] = None,
+    contains: Annotated[str | None, typer.Option(help="Only with this in the name.", metavar="TEXT")] = None,
     limit: Limit = 50,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """List the domains; top, claims, score, rebuild, merge."""
+    """List the domains; pause, resume, reset many of them; the deny list."""
+    filters: Row = {
+        "status": status,
+        "source": source,
+        "parser": parser,
+        "parent": parent,
+        "label": label,
+        "run": run,
+        "part": contains,
+    }
     if context.invoked_subcommand is not None:
-        if status or limit != 50 or as_json or home:
+        if any(each is not None for each in filters.values()) or limit != 50 or as_json or home:
             verb = context.invoked_subcommand
             raise UsageError(f"Flags of `{verb}` stand behind it: forager domains {verb} --json.")
         return None
     rows = run_query(
-        begin(home=home), "domains", lambda connection: _rank(connection, by=By.PAGES, status=status, limit=limit)
+        begin(home=home), "domains", lambda connection: _rank(connection, by=By.PAGES, limit=limit, **filters)
     )
     if as_json:
         return output.write_json_list(rows)
     table.write(
-        (wrap_column("domain"), "status", number("pages"), number("images"), number("yield"), "last crawled"),
+        (
+            *(wrap_column("domain"), "status", number("pages"), extra(number("left")), extra(number("errors"))),
+            *(number("images"), extra(number("per page")), "last crawled", extra(number("score"))),
+        ),
         list(_listed(rows, clock.now())),
     )
-    return say_more(rows, limit, "domains", f"No domain is {status}." if status else NOTHING_KNOWN)
+    is_filtered = any(each is not None for name, each in filters.items() if name != "status")
+    none = "No domain fits." if is_filtered else f"No domain is {status}." if status else NOTHING_KNOWN
+    return say_more(rows, limit, "domains", none)
 
 
-async def _rank(connection: Any, *, by: By, status: str | None = None, limit: int) -> list[Row]:
+async def _rank(connection: Any, *, by: By, limit: int, **filters: Any) -> list[Row]:
     from forager.domains import queries as domain_queries
 
-    rows = await domain_queries.top_domains(connection, by=by.value, status=status, limit=limit)
+    rows = await domain_queries.top_domains(connection, by=by.value, limit=limit, **filters)
     waiting = await domain_queries.count_waiting_images(connection, [row["name"] for row in rows])
     return [row | {"images_waiting": waiting.get(row["name"], 0)} for row in rows]
 
@@ -97,9 +124,12 @@ def _listed(rows: list[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] |
             words.clean(row["name"]),
             color_cell(_state(row)),
             _pages(row),
+            words.count(row["frontier_size"]),
+            words.count(row["total_error_count"]),
             _images(row),
             _yield(row),
             words.format_relative(row["last_crawled_at"], now),
+            f"{row['priority_score']:.1f}",
         )
         if why := _block_reason(row, now):
             yield Note(f"  └─ {words.clean(why)}")
@@ -138,16 +168,19 @@ def _block_reason(row: Row, now: datetime) -> str:
     rest = format_cooldown(row, now).removeprefix(", ")
     if reason:
         return f"reason: {reason}" + (f" ({rest})" if rest else "")
+    if row["is_budget_used"] and row["frontier_size"] and row["status"] in {"pending", "active"}:
+        until = row["budget_resets_at"]
+        return "its page budget is used up" + (f", until {words.format_relative(until, now)}" if until else "")
     return f"rests, {rest}" if rest and row["status"] in {"pending", "active"} else ""
 
 
 def top(
-    by: Annotated[By, typer.Option(help="What makes a domain come first.")] = By.YIELD,
+    by: Annotated[By, typer.Option(help="What to rank by.")] = By.YIELD,
     limit: Limit = 20,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Rank them by images per page, score, pages, errors, change."""
+    """Rank domains by images per page, score, pages, errors or change."""
     rows = run_query(begin(home=home), "domains", lambda connection: _rank(connection, by=by, limit=limit))
     if as_json:
         return output.write_json_list(rows)
@@ -178,7 +211,7 @@ def top(
 
 
 def claims(as_json: AsJson = False, home: Home = None) -> None:
-    """Show which worker holds how many domains, and who waits."""
+    """Show how many domains each worker holds, and how many wait."""
     from forager.workers import queries as worker_queries
 
     settings = begin(home=home)
@@ -229,24 +262,42 @@ def say_claims(found: Row) -> str:
 
 
 def score(as_json: AsJson = False, home: Home = None) -> None:
-    """Compute the scores of all domains now."""
+    """Compute the scores of all domains now, and show the highest with their terms."""
+    from forager.domains.queries import best_scores
     from forager.domains.score import score_all
+    from forager.domains.score_terms import LABELS, UNITS
 
     settings = begin(home=home)
 
-    async def work(pool: Any) -> int:
+    async def work(pool: Any) -> tuple[int, list[dict[str, Any]]]:
         async with pool.acquire() as connection:
-            return await score_all(connection, is_scored=settings.crawl.domain_order == "smart")
+            written = await score_all(connection, is_scored=settings.crawl.domain_order == "smart")
+            return written, await best_scores(connection, limit=MOST_SCORES)
 
     noted = partial(Noted, "domain.score", "domain", None)
-    written = repair(settings, "domains", work, noted=lambda written: noted({"written": written}))
+    written, best = repair(settings, "domains", work, noted=lambda done: noted({"written": done[0]}))
     if as_json:
-        return output.write_json({"written": written})
+        return output.write_json({"written": written, "units": UNITS, "domains": best})
+    if best:
+        heads = (wrap_column("domain"), number("score"), *(number(label) for label in LABELS.values()))
+        table.write(
+            heads,
+            [
+                (
+                    words.clean(row["domain"]),
+                    f"{row['priority_score']:,.0f}",
+                    *(f"{term['points']:+,.0f}" if round(term["points"]) else "" for term in row["score_explained"]),
+                )
+                for row in best
+            ],
+        )
+        for name, unit in UNITS.items():
+            output.say(f"{LABELS[name]}: {unit}.")
     return output.say(f"{words.things(written, 'score')} written; the others had not changed by half a point.")
 
 
 def rebuild(as_json: AsJson = False, home: Home = None) -> None:
-    """Count everything anew and mend states that cannot be true."""
+    """Recount everything and repair impossible states."""
     from forager.explain.rebuild import rebuild as count_anew
 
     settings = begin(home=home)
@@ -277,11 +328,11 @@ def rebuild_message(done: "RebuildResult") -> str:
     found = f"{values} of {words.things(wrong, 'domain')} put right" if wrong else "nothing was wrong"
     more = f" (the first {MOST_SHOWN} are shown)" if len(done.mended) > MOST_SHOWN else ""
     skipped = f" {words.things(done.skipped, 'domain')} being worked on left out." if done.skipped else ""
-    return f"{words.things(done.domains, 'domain')} counted anew: {found}{more}.{skipped}"
+    return f"{words.things(done.domains, 'domain')} recounted: {found}{more}.{skipped}"
 
 
 def merge(dry_run: Trial = False, as_json: AsJson = False, home: Home = None) -> None:
-    """Make one of domains whose names mean the same."""
+    """Merge domains whose names mean the same site."""
     from forager.explain.rebuild import merge as make_one
 
     settings = begin(home=home)

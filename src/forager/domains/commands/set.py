@@ -1,244 +1,153 @@
-"""`forager domain NAME set`: changes domain settings. Flags become columns; `domains.settings` has their bounds."""
+"""`forager domain NAME set` and `settings`: changes and shows the crawl settings of a domain."""
 
-from collections.abc import Callable
 from dataclasses import asdict
-from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from forager import clock
 from forager.cli import format as words
-from forager.cli import option_values as given
 from forager.cli import output
 from forager.cli.flags import AsJson, Home
-from forager.cli.option_values import Given
-from forager.cli.start import Noted, begin, run_action, whoami
+from forager.cli.settings_flags import given_settings
+from forager.cli.start import Noted, begin, run_action, run_query, whoami
 from forager.errors import UsageError
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
-    from forager.domains.service import Configured
+    from forager.domains.settings import Configured
 
-PACE, AGAIN, WHEN, THROUGH = "How fast and how much", "Visits again", "When", "Through its proxies"
-KEEPS, READS, SAFE, WHO = "What is kept of it", "How it is read", "How safe", "By whom"
-UNVERIFIED = "Whoever answers in its name is believed from now on: anybody on the way can read and change its pages."
-
-
-class YesNo(StrEnum):
-    YES = "yes"
-    NO = "no"
-
-
-def setting_option(names: str, parser: Callable[[str], Given], metavar: str | None, told: str, panel: str) -> Any:
-    """A flag whose value may be `default`; several names have a space between them."""
-    return typer.Option(*names.split(), parser=parser, metavar=metavar, help=told, rich_help_panel=panel)
-
-
-def switch(names: str, told: str, panel: str) -> Any:
-    return typer.Option(names, help=told, rich_help_panel=panel)
-
-
+UNVERIFIED = "Its certificate is not verified any more: anyone on the network path can read and change its pages."
+UNHEEDED = "Its robots.txt is not obeyed any more; the reason is on record."
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name or a URL.")]
-Delay = Annotated[Given | None, setting_option("--delay", given.number_or_none, "S", "Seconds between requests.", PACE)]
-Concurrency = Annotated[
-    Given | None, setting_option("--concurrency", given.count_or_none, "N", "Requests open at once.", PACE)
-]
-MaxPages = Annotated[Given | None, setting_option("--max-pages", given.count_or_none, "N", "Pages in one run.", PACE)]
-PerTemplate = Annotated[
-    Given | None,
-    setting_option(
-        "--pages-per-template", given.count_or_none, "N", "Pages of one URL template, such as /item/{n}.", PACE
+Cleared = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--default", metavar="SETTING", help="Take this setting back: the profile's or the default holds. Repeatable."
     ),
 ]
-Every = Annotated[Given | None, setting_option("--every", given.span_or_none, "TIME", "Such as 6h; or never.", AGAIN)]
-Adaptive = Annotated[
-    bool | None, switch("--adaptive/--no-adaptive", "Learn how often each page changes, and visit by that.", AGAIN)
+ACCESS = "Secrets, from a file or a prompt (-)"
+HeaderLines = Annotated[
+    list[str] | None,
+    typer.Option("--header", metavar="'NAME: VALUE'", help="A header. Repeatable.", rich_help_panel=ACCESS),
 ]
-PerDay = Annotated[
-    Given | None,
-    setting_option("--revisits-per-day", given.number_or_none, "N", "What an adaptive domain may spend.", AGAIN),
+HeaderFile = Annotated[
+    str | None, typer.Option(metavar="FILE", help="A file with a header in each line.", rich_help_panel=ACCESS)
 ]
-Refresh = Annotated[
-    Given | None,
-    setting_option("--refresh", given.span_or_none, "TIME", "Once exhausted, all of it again after so long.", AGAIN),
+CookiePairs = Annotated[
+    list[str] | None,
+    typer.Option("--cookie", metavar="NAME=VALUE", help="A cookie. Repeatable.", rich_help_panel=ACCESS),
 ]
-Window = Annotated[
-    Given | None,
-    setting_option(
-        "--window",
-        given.window_or_none,
-        "FROM-TO",
-        "No visits then, daily, UTC, such as 22:00-06:00; or none.",
-        WHEN,
+CookieFile = Annotated[
+    str | None, typer.Option(metavar="FILE", help="A cookies.txt of a browser or curl.", rich_help_panel=ACCESS)
+]
+PasswordFile = Annotated[
+    str | None, typer.Option(metavar="FILE", help="The password of --username.", rich_help_panel=ACCESS)
+]
+TokenFile = Annotated[str | None, typer.Option(metavar="FILE", help="A bearer token.", rich_help_panel=ACCESS)]
+LoginField = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--login-field",
+        metavar="NAME=VALUE",
+        help="A field of the login form; @FILE reads its value from a file, - asks for it. Repeatable.",
+        rich_help_panel=ACCESS,
     ),
 ]
-Label = Annotated[
-    Given | None,
-    setting_option("--worker-label", given.word, "LABEL", "Only workers with this label crawl it; or default.", WHO),
-]
-Policy = Annotated[
-    Given | None,
-    setting_option(
-        "--keep --policy", given.word, "POLICY", "Bodies: signals (none), snapshot, archive (WARC); or default.", KEEPS
-    ),
-]
-ImagesPolicy = Annotated[
-    Given | None,
-    setting_option("--images", given.word, "POLICY", "Images of its pages: none, found, download; or default.", KEEPS),
-]
-RenderingFlag = Annotated[
-    Given | None,
-    setting_option(
-        "--rendering",
-        given.word,
-        "WHEN",
-        "A browser runs its scripts: never, auto (empty pages), always; or default.",
-        READS,
-    ),
-]
-Links = Annotated[YesNo | None, switch("--links", "Store which page links to which.", KEEPS)]
-History = Annotated[
-    Given | None,
-    setting_option("--history", given.span_or_none, "TIME", "Its visits leave for cold files after so long.", KEEPS),
-]
-ImageFiles = Annotated[
-    Given | None,
-    setting_option(
-        "--image-files",
-        given.span_or_none,
-        "TIME",
-        "Files of its images are kept so long after they were last seen.",
-        KEEPS,
-    ),
-]
-Parser = Annotated[
-    Given | None,
-    setting_option("--parser", given.word, "NAME", "Who reads its products: auto, generic, amazon.", READS),
-]
-Country = Annotated[
-    Given | None, setting_option("--proxy-country", given.parse_country, "CC", "Only those of this country.", THROUGH)
-]
-PerProxy = Annotated[
-    bool | None,
-    switch("--pace-per-proxy/--no-pace-per-proxy", "The delay holds for each, not for all together.", THROUGH),
-]
-VerifyTls = Annotated[
-    bool | None,
-    switch(
-        "--verify-tls/--no-verify-tls", "Without: whoever answers is believed, whatever its certificate says.", SAFE
-    ),
-]
-
-ForgetNetworks = Annotated[
-    bool,
-    typer.Option("--forget-networks", help="Take back what --allow-network allowed for it.", rich_help_panel=SAFE),
-]
+Why = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; stored in its history.")]
 
 
 def change(
+    ctx: typer.Context,
     name: Name,
     *,
-    delay: Delay = None,
-    concurrency: Concurrency = None,
-    max_pages: MaxPages = None,
-    pages_per_template: PerTemplate = None,
-    every: Every = None,
-    adaptive: Adaptive = None,
-    revisits_per_day: PerDay = None,
-    refresh: Refresh = None,
-    window: Window = None,
-    policy: Policy = None,
-    images: ImagesPolicy = None,
-    image_files: ImageFiles = None,
-    links: Links = None,
-    history: History = None,
-    rendering: RenderingFlag = None,
-    parser: Parser = None,
-    proxy_country: Country = None,
-    pace_per_proxy: PerProxy = None,
-    verify_tls: VerifyTls = None,
-    worker_label: Label = None,
-    forget_networks: ForgetNetworks = False,
+    default: Cleared = None,
+    reason: Why = None,
+    header: HeaderLines = None,
+    header_file: HeaderFile = None,
+    cookie: CookiePairs = None,
+    cookie_file: CookieFile = None,
+    password_file: PasswordFile = None,
+    token_file: TokenFile = None,
+    login_field: LoginField = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Change pace, budget, frequency, window; `default` clears."""
+    """Change its crawl settings: scope, pace, budget, frequency, login …"""
+    from forager.config.keys import get_cipher
     from forager.domains import service as domain_admin
+    from forager.domains.commands.secrets_input import collect_secrets
+    from forager.domains.lookup import canonical_name
+    from forager.domains.settings import read_changes
 
-    flags: dict[str, Given | None] = {
-        "crawl_delay_s": delay,
-        "max_concurrent_requests": concurrency,
-        "max_pages_per_run": max_pages,
-        "max_pages_per_template": pages_per_template,
-        "revisit_every_s": every,
-        "is_adaptive": given.switch(adaptive),
-        "revisits_per_day": revisits_per_day,
-        "refresh_every_s": refresh,
-        **_edges(window),
-        "content_policy": policy,
-        "images_policy": images,
-        "rendering": rendering,
-        "stores_links": given.switch(None if links is None else links is YesNo.YES),
-        "history_retention_s": history,
-        "image_retention_s": image_files,
-        "parser_name": parser,
-        "proxy_country": proxy_country,
-        "paces_per_proxy": given.switch(pace_per_proxy),
-        "verifies_tls": given.switch(verify_tls),
-        "worker_label": worker_label,
-    }
-    changes = {column: flag.value for column, flag in flags.items() if flag is not None}
-    if forget_networks:
-        return _clear_networks(name, home, has_more=bool(changes), as_json=as_json)
+    changes = {**given_settings(ctx), **dict.fromkeys(default or ())}
+    changes |= collect_secrets(
+        canonical_name(name),
+        changes,
+        header=header or (),
+        header_file=header_file,
+        cookie=cookie or (),
+        cookie_file=cookie_file,
+        password_file=password_file,
+        token_file=token_file,
+        login_field=login_field or (),
+        now_s=clock.now().timestamp(),
+    )
     if not changes:
         raise UsageError(f"Nothing to set; `forager domain {name} set --help` lists what can be.")
+    read_changes(changes)
+    if changes.get("obey_robots") is False and not reason:
+        raise UsageError("Say why robots.txt is not obeyed: --reason 'we own this site'. It is stored on record.")
     settings = begin(home=home)
     done = run_action(
         settings,
         "domain",
         lambda connection: domain_admin.configure(
-            connection, name, changes, by=whoami(), refresh_every_s=refresh_cooldown(settings)
+            connection,
+            name,
+            changes,
+            by=whoami(),
+            cipher=get_cipher(settings, creates=True),
+            refresh_every_s=refresh_cooldown(settings),
+            reason=reason,
         ),
-        noted=lambda done: Noted("domain.configure", "domain", done.name, {"changes": done.changes}),
+        noted=lambda done: Noted("domain.configure", "domain", done.name, {"changes": done.changes, "reason": reason}),
     )
-    queued = _queue_images(settings, done.name) if "images_policy" in changes else 0
+    queued = _queue_images(settings, done.name) if "images" in done.changes else 0
     if as_json:
         output.write_json(asdict(done) | {"queued_images": queued})
     else:
         output.say(say_configured(done))
         if queued:
             output.say(f"{words.things(queued, 'image')} found earlier wait to be fetched.")
-    if verify_tls is False:
-        output.say(f"Warning: {UNVERIFIED}")
-    return None
+    if changes.get("verify_tls") is False:
+        output.complain(f"Warning: {UNVERIFIED}")
+    if changes.get("obey_robots") is False:
+        output.complain(f"Warning: {UNHEEDED}")
 
 
-def _clear_networks(name: str, home: Path | None, *, has_more: bool, as_json: bool) -> None:
-    from forager.domains import service as domain_admin
+def show_settings(
+    name: Name,
+    *,
+    chosen: Annotated[bool, typer.Option("--chosen", help="Only those that are not defaults.")] = False,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Show every effective crawl setting and where it comes from."""
+    from forager.domains.commands.settings_table import write_settings
+    from forager.domains.queries import effective_settings
 
-    if has_more:
-        raise UsageError("--forget-networks stands alone; set the rest with a second command.")
-    done = run_action(
-        begin(home=home),
-        "domain",
-        lambda connection: domain_admin.clear_networks(connection, name, by=whoami()),
-        noted=lambda done: Noted("domain.configure", "domain", done.name, {"changes": {"allow_networks": None}}),
-    )
+    settings = begin(home=home)
+    found = run_query(settings, "domain", lambda connection: effective_settings(connection, name, settings))
+    rows = [row for row in found["settings"] if not chosen or row["origin"] != "default"]
     if as_json:
-        output.write_json(asdict(done))
+        output.write_json(rows)
     else:
-        output.say(f"{done.name}: only public addresses and the setting fetch.allow_networks count for it now.")
-
-
-def _edges(window: Given | None) -> dict[str, Given | None]:
-    start, end = (None, None) if window is None or window.value is None else window.value
-    columns = {"maintenance_start": start, "maintenance_end": end}
-    return {} if window is None else {column: Given(edge) for column, edge in columns.items()}
+        write_settings(found["name"], found["profile"], rows)
 
 
 def _queue_images(settings: "Settings", name: str) -> int:
-    """What was found before it was wanted; a job does what a kill leaves of it."""
+    """Queues images that were found before they were wanted; a job continues after a kill."""
     import asyncio
 
     from forager.images.service import queue_wanted
@@ -252,16 +161,32 @@ def _queue_images(settings: "Settings", name: str) -> int:
 
 
 def refresh_cooldown(settings: "Settings") -> float | None:
-    """How long an exhausted domain rests; None where nothing is refreshed."""
+    """Returns the cooldown of an exhausted domain; None where nothing is refreshed."""
     return settings.refresh.interval if settings.refresh.enabled else None
 
 
 def say_configured(done: "Configured") -> str:
-    from forager.domains.settings import in_words
-
-    told = f"{done.name}: {in_words(done.changes)}."
+    told = f"{done.name}: {_in_words(done.changes)}."
+    if done.is_new:
+        told += " It was not known, and is added; nothing of it is crawled before a crawl, seed or task names it."
     if done.planned:
-        told += f" The next visit of {words.things(done.planned, 'page')} is planned."
+        told += f" {words.things(done.planned, 'next visit')} planned."
     if done.dropped:
-        told += f" {words.things(done.dropped, 'planned visit')} dropped."
+        told += f" {words.things(done.dropped, 'planned visit')} removed."
     return told
+
+
+def _in_words(changes: Any) -> str:
+    return ", ".join(f"{name} {'default' if value is None else _value(value)}" for name, value in changes.items())
+
+
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return "on" if value else "off"
+        case list():
+            return " ".join(map(str, value)) or "none"
+        case dict():
+            return ", ".join(value) or "none"
+        case _:
+            return str(value)

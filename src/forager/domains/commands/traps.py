@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from forager.domains.trap_service import Released
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name or a URL.")]
-Number = Annotated[int, typer.Argument(metavar="TRAP", help="Its number, as `traps` shows it.")]
+Number = Annotated[int, typer.Argument(metavar="TRAP", help="ID of the trap, from `traps`.")]
 
 
 def traps(name: Name, as_json: AsJson = False, home: Home = None) -> None:
-    """List links that would never end, and the rule that says so."""
+    """List its crawler traps: endless links, and the rule that found them."""
     from forager.domains.trap_service import list_traps
 
     rows = run_query(begin(home=home), "domain", lambda connection: list_traps(connection, name))
     if as_json:
         return output.write_json_list(rows)
     table.write(("trap", "rule", "state", "links", "pages", "found"), list(_lines(rows, clock.now())))
-    return None if rows else output.say("No link of it looked like a trap so far.")
+    return None if rows else output.say("None of its links looks like a trap.")
 
 
 def release(name: Name, trap: Number, as_json: AsJson = False, home: Home = None) -> None:
-    """Take the links of a trap again, and visit what it left out."""
+    """Release a trap: follow its links, and visit the pages it excluded."""
     from forager.domains import trap_service as control
 
     done = run_action(
@@ -54,7 +54,7 @@ def say_release(done: "Released") -> str:
     if not done.pages:
         return told
     waits = "page waits" if done.pages == 1 else "pages wait"
-    start = f"A running crawl goes on with it; `forager refresh {done.name}` starts one."
+    start = f"A running crawl continues with it; `forager refresh {done.name}` starts one."
     return f"{told} {words.count(done.pages)} {waits} now. {start}"
 
 

@@ -6,7 +6,7 @@ not stop the others.
 
 import asyncio
 import contextlib
-from typing import Annotated, Literal
+from typing import Annotated
 
 import asyncpg
 from fastapi import APIRouter, Request, Response
@@ -21,7 +21,7 @@ from forager.api.types import Body, Flag, Name, Reason
 from forager.config.settings import Settings
 from forager.db.pool import CONNECTION_LOST
 from forager.domains import schemas as models
-from forager.domains import service as domain_admin
+from forager.domains.many import Verb, apply_verb
 from forager.domains.routes.domains import RESET_WITHIN_S
 from forager.domains.schemas import DomainTold
 from forager.errors import ForagerError
@@ -37,7 +37,6 @@ BUSY = (
     asyncpg.SerializationError,
     asyncpg.LockNotAvailableError,
 )
-Verb = Literal["pause", "resume", "reset", "reset_breaker", "rescore"]
 
 
 class BulkOrder(Body):
@@ -94,23 +93,5 @@ async def _order(request: Request, who: Admin, body: BulkOrder, name: str) -> st
 
 async def _do(deed: Change, body: BulkOrder, name: str, settings: Settings) -> tuple[str, str]:
     """The name as the domain has it, and what happened to it."""
-    conn, by = deed.conn, deed.by
     reason = body.reason or f"{body.verb.replace('_', ' ')} of many by the API"
-    match body.verb:
-        case "pause" | "resume":
-            is_active = body.verb == "resume"
-            turned = await domain_admin.switch(conn, name, is_active, by=by, reason=reason)
-            if turned.was_turned:
-                return turned.name, "Resumed." if is_active else "Paused."
-            return turned.name, "It was not paused." if is_active else "It was paused already."
-        case "reset":
-            reset = await domain_admin.reset(conn, name, by=by, reason=reason)
-            return reset.name, f"It is {reset.status}; {reset.reopened + reset.revisited:,} pages are visited again."
-        case "reset_breaker":
-            closed = await domain_admin.reset_breaker(
-                conn, name, by=by, reason=reason, rest_s=settings.failures.breaker_reset
-            )
-            return closed.name, f"Its breaker was {closed.was.replace('_', ' ')} and is closed."
-        case "rescore":
-            scored = await domain_admin.rescore(conn, name, is_scored=settings.crawl.domain_order == "smart")
-            return scored.name, f"Its score is {scored.score:,.0f}."
+    return await apply_verb(deed.conn, body.verb, name, by=deed.by, reason=reason, settings=settings)

@@ -1,7 +1,7 @@
 """Domains: list, add, configure, reset, pause, block; robots.txt, traps, history, and why a domain is idle."""
 
 from dataclasses import asdict
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
@@ -10,6 +10,7 @@ from forager.api import paging
 from forager.api.access import Admin, Seeding, User
 from forager.api.database import change, get_forager, look, snapshot
 from forager.api.errors import responses
+from forager.api.filters import ParserFilter, SourceFilter
 from forager.api.paging import Listed, Paged
 from forager.api.reply import listed, reply
 from forager.api.types import (
@@ -17,8 +18,6 @@ from forager.api.types import (
     NOT_GIVEN,
     After,
     Body,
-    Changes,
-    Country,
     Flag,
     Limit,
     Name,
@@ -29,15 +28,17 @@ from forager.api.types import (
     ReasonBody,
     Text,
     Url,
-    Whole,
     reason_of,
 )
+from forager.config.keys import get_cipher
 from forager.config.settings import Settings
-from forager.config.values import LABEL
+from forager.db.types import Connection
 from forager.domains import queries as domain_queries
 from forager.domains import schemas as models
 from forager.domains import service as domain_admin
+from forager.domains import sitemaps
 from forager.domains import trap_service as traps
+from forager.domains.settings import Configured
 from forager.errors import BadUrlError, UsageError
 from forager.explain.conditions import build_fetch_policy
 from forager.explain.why import explain
@@ -52,16 +53,17 @@ BY_NAME = paging.Order(("name",), ("text",))
 BY_DAY = paging.Order(("day",), ("day",))
 RESET_WITHIN_S = 60.0
 """A reset changes all pages of a domain."""
-ContentPolicyName = Literal["signals", "snapshot", "archive"]
-ImagesPolicyName = Literal["none", "found", "download"]
-RenderingName = Literal["never", "auto", "always"]
 SortName = Literal["id", "name"]
 By = Annotated[SortName, Query(description="The order of the list.")]
 StatusFilter = Annotated[models.Status | None, Query()]
 ActiveFilter = Annotated[bool | None, Query(description="False: only those that are paused.")]
 ParentFilter = Annotated[Name | None, Query(description="Only this registrable domain and its sub-domains.")]
+FileAfter = Annotated[int, Query(ge=0, le=LARGEST_ID, description="Only files with a higher id.")]
 RunFilter = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
 PartFilter = Annotated[Name | None, Query(description="A part of the name.")]
+LabelFilter = Annotated[
+    Text | None, Query(max_length=63, description="Only those that want this label of workers; empty: none.")
+]
 BreakerFilter = Annotated[models.Breaker | None, Query(description="Open: it rests because its server failed.")]
 
 
@@ -80,6 +82,9 @@ async def list_domains(
     run: RunFilter = None,
     q: PartFilter = None,
     breaker: BreakerFilter = None,
+    source: SourceFilter = None,
+    parser: ParserFilter = None,
+    label: LabelFilter = None,
     sort: By = "id",
     limit: Limit = 100,
     after: After = None,
@@ -97,6 +102,9 @@ async def list_domains(
             run=run,
             part=q,
             breaker=breaker,
+            source=source,
+            parser=parser,
+            label=label,
             limit=limit + 1,
         )
     return paging.page(request, rows, limit, order)
@@ -114,6 +122,9 @@ async def top_domains(
     run: RunFilter = None,
     q: PartFilter = None,
     breaker: BreakerFilter = None,
+    source: SourceFilter = None,
+    parser: ParserFilter = None,
+    label: LabelFilter = None,
     limit: Limit = 20,
 ) -> Response:
     """The first domains by images per page, score, pages, errors, or changes, of all that match; a thousand at most."""
@@ -127,6 +138,9 @@ async def top_domains(
             run=run,
             part=q,
             breaker=breaker,
+            source=source,
+            parser=parser,
+            label=label,
             limit=limit,
         )
     return listed(rows, models.TopDomain)
@@ -172,6 +186,17 @@ async def show_traps(request: Request, _who: User, domain: PathName) -> Response
         return listed(await traps.list_traps(conn, domain))
 
 
+@router.get("/api/domains/{domain}/sitemaps", response_model=models.Sitemaps, responses=responses(404))
+async def show_sitemaps(
+    request: Request, _who: User, domain: PathName, after: FileAfter = 0, limit: Limit = 100
+) -> Response:
+    """The sitemaps and feeds of a domain, what the last reading of each found, and what they list in all."""
+    async with look(request) as conn:
+        totals = await sitemaps.count_listed(conn, domain)
+        files = await sitemaps.list_sitemaps(conn, domain, after=after, limit=limit)
+        return reply({**totals, "files": files})
+
+
 @router.get("/api/why", response_model=models.Why, responses=responses())
 async def why(
     request: Request, _who: User, of: Annotated[Url, Query(description="A URL or a domain.", examples=["shop.example"])]
@@ -202,6 +227,10 @@ async def why(
 
 class NewDomain(Body):
     url: Url = Field(description="Its home, or just its name.", examples=["https://shop.example/"])
+    settings: dict[str, Any] = Field(
+        default={}, description="Crawl settings that hold before its first request.", examples=[{"delay": "2s"}]
+    )
+    hold: Flag = Field(default=False, description="Add it paused: nothing is requested before it is resumed.")
 
 
 class ResetOrder(Body):
@@ -214,48 +243,11 @@ class BlockOrder(Body):
     rest_s: Number | None = Field(default=None, gt=0, le=315_360_000, description="Null: until somebody resets it.")
 
 
-class DomainChanges(Changes):
-    """What is named is changed; null takes the default."""
+class DomainChanges(models.CrawlSettingsChanges):  # type: ignore[misc] # built from the record
+    """What is named is changed; null takes a setting back: the profile's or the default holds."""
 
-    crawl_delay_s: Number | None = Field(default=NOT_GIVEN, ge=0, le=86_400)
-    max_concurrent_requests: Whole | None = Field(default=NOT_GIVEN, ge=1, le=1000)
-    max_pages_per_run: Whole | None = Field(default=NOT_GIVEN, ge=1, le=2**31 - 1)
-    max_pages_per_template: Whole | None = Field(
-        default=NOT_GIVEN, ge=1, le=2**31 - 1, description="Pages taken of one URL template; then it is a trap."
-    )
-    revisit_every_s: Number | None = Field(default=NOT_GIVEN, ge=1, le=315_360_000)
-    is_adaptive: Flag = NOT_GIVEN
-    revisits_per_day: Number | None = Field(default=NOT_GIVEN, ge=0.001, le=10_000_000)
-    refresh_every_s: Number | None = Field(default=NOT_GIVEN, ge=1, le=315_360_000)
-    maintenance_start: Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None = Field(
-        default=NOT_GIVEN, description="UTC, with an end.", examples=["22:00"]
-    )
-    maintenance_end: Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None = Field(
-        default=NOT_GIVEN, examples=["06:00"]
-    )
-    content_policy: ContentPolicyName | None = NOT_GIVEN
-    images_policy: ImagesPolicyName | None = NOT_GIVEN
-    rendering: RenderingName | None = NOT_GIVEN
-    stores_links: Flag = NOT_GIVEN
-    history_retention_s: Number | None = Field(
-        default=NOT_GIVEN, ge=86_400, le=3_153_600_000, description="Its visits leave for cold files after so long."
-    )
-    image_retention_s: Number | None = Field(
-        default=NOT_GIVEN,
-        ge=86_400,
-        le=3_153_600_000,
-        description="Files of its images are kept so long after they were last seen.",
-    )
-    parser_name: Annotated[Text, Field(min_length=1, max_length=60)] | None = Field(
-        default=NOT_GIVEN, examples=["auto"]
-    )
-    proxy_country: Country | None = NOT_GIVEN
-    paces_per_proxy: Flag = NOT_GIVEN
-    verifies_tls: Flag = NOT_GIVEN
-    worker_label: Annotated[str, Field(pattern=LABEL)] | None = Field(
-        default=NOT_GIVEN, description="Only workers with this label claim it; null: any worker.", examples=["eu"]
-    )
     is_active: Flag = Field(default=NOT_GIVEN, description="False pauses it, true resumes it.")
+    reason: Reason | None = Field(default=NOT_GIVEN, description="Why; required where robots.txt is not obeyed.")
 
 
 @router.post("/api/admin/domains", status_code=201, response_model=models.Added, responses=responses(409))
@@ -264,10 +256,29 @@ async def add_domain(request: Request, who: Seeding, body: NewDomain) -> Respons
     url = seed_url(body.url, get_forager(request).settings)
     async with change(request, who) as deed:
         is_scored = get_forager(request).settings.crawl.domain_order == "smart"
-        done = await add.add_urls(deed.conn, [Seed(url)], source="api", is_scored=is_scored, are_seeds=True)
         name = domain_of(url)
+        if body.settings or body.hold:
+            await _prepare_domain(deed.conn, name, body, get_forager(request).settings, by=deed.by)
+        done = await add.add_urls(deed.conn, [Seed(url)], source="api", is_scored=is_scored, are_seeds=True)
         await deed.note("domain.add", "domain", name, url=url)
     return reply({"name": name, "is_new": bool(done.domains), "new_pages": done.pages}, 201)
+
+
+async def _prepare_domain(conn: Connection, name: str, body: NewDomain, settings: Settings, *, by: str) -> None:
+    """Adds a domain before its first page, with its settings."""
+    if body.settings:
+        await domain_admin.configure(
+            conn,
+            name,
+            body.settings,
+            by=by,
+            cipher=get_cipher(settings, creates=True),
+            refresh_every_s=settings.refresh.interval if settings.refresh.enabled else None,
+        )
+    else:
+        await domain_admin.add_unknown(conn, name)
+    if body.hold:
+        await domain_admin.switch(conn, name, False, by=by, reason="added on hold")
 
 
 def seed_url(text: str, settings: Settings) -> str:
@@ -280,23 +291,30 @@ def seed_url(text: str, settings: Settings) -> str:
     return url
 
 
-@router.patch("/api/admin/domains/{domain}", response_model=domain_admin.Configured, responses=responses(404, 409))
+@router.patch("/api/admin/domains/{domain}", response_model=Configured, responses=responses(404, 409))
 async def configure_domain(request: Request, who: Admin, domain: PathName, body: DomainChanges) -> Response:
     """How a domain is crawled. A new frequency plans the next visits at once."""
-    changes = body.model_dump(exclude_unset=True)
-    is_active = changes.pop("is_active", None)
+    changes = body.model_dump(exclude_unset=True, warnings=False)  # `none` and hidden secrets are texts in any field
+    is_active, reason = changes.pop("is_active", None), changes.pop("reason", None)
+    if changes.get("obey_robots") is False and not reason:
+        raise UsageError("Say why robots.txt is not obeyed; the reason is stored on record.", field="reason")
     settings = get_forager(request).settings
     rest_s = settings.refresh.interval if settings.refresh.enabled else None
-    if ("maintenance_start" in changes) != ("maintenance_end" in changes):
-        raise UsageError(
-            "A maintenance window needs a beginning and an end; null for both takes it away.", field="maintenance_start"
-        )
     async with change(request, who) as deed:
         switched = None
         if is_active is not None:
             switched = await domain_admin.switch(deed.conn, domain, is_active, by=deed.by, reason="by the API")
         if changes or is_active is None:
-            done = asdict(await domain_admin.configure(deed.conn, domain, changes, by=deed.by, refresh_every_s=rest_s))
+            configured = await domain_admin.configure(
+                deed.conn,
+                domain,
+                changes,
+                by=deed.by,
+                cipher=get_cipher(settings, creates=True),
+                refresh_every_s=rest_s,
+                reason=reason,
+            )
+            done = asdict(configured)
         else:
             assert switched is not None
             done = {"name": switched.name, "changes": {}, "planned": 0, "dropped": 0}

@@ -17,7 +17,7 @@ from forager.cli.table import Cell, number, text_column
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from forager.explain.politeness import Audit, DelayGroup, EarlyRequest, ForbiddenVisit
+    from forager.explain.politeness import Audit, DelayGroup, EarlyRequest, ForbiddenVisit, RobotsOverride
 from forager.cli.durations import parse_past_time
 
 BROKEN = 1
@@ -25,7 +25,9 @@ MOST_CLASSES = 20
 
 
 def register(app: typer.Typer) -> None:
-    family = typer.Typer(cls=Group, rich_markup_mode=None, help="Proof that the crawl was polite; who changed what.")
+    family = typer.Typer(
+        cls=Group, rich_markup_mode=None, help="Prove that the crawl was polite; show who changed what."
+    )
     family.command("politeness", cls=Command)(politeness)
     family.command("log", cls=Command)(show_log)
     app.add_typer(family, name="audit", rich_help_panel="Look after it", no_args_is_help=True)
@@ -62,7 +64,7 @@ def politeness(
 def _write(audit: "Audit") -> None:
     pace = audit.pace
     if not pace.requests:
-        output.say("No request is on record, so there is nothing to prove.")
+        output.say("No request is recorded, so there is nothing to prove.")
         return
     screen = output.console()
     asked = f"{words.things(pace.requests, 'request')} to {words.things(pace.domains, 'domain')} on record"
@@ -122,6 +124,16 @@ def _write_robots(screen: "Console", audit: "Audit") -> None:
         _list(screen, [_forbidden(visit) for visit in robots.examples], robots.forbidden)
     else:
         _say(screen, f"No visit was forbidden by the robots.txt then valid: {compared}.", is_kept=True)
+    if robots.overridden:
+        visits = words.things(robots.overridden, "visit")
+        screen.print(f" – {visits} made by the operator's order, although robots.txt forbids it:")
+        _list(screen, [_override(order) for order in robots.overrides], len(robots.overrides))
+
+
+def _override(order: "RobotsOverride") -> str:
+    end = f" to {order.ended_at:%Y-%m-%d %H:%M}" if order.ended_at else " on"
+    told = f"{order.domain} by the order of {order.ordered_by} from {order.started_at:%Y-%m-%d %H:%M}{end}"
+    return words.clean(f"{told}: {order.reason}" if order.reason else told)
 
 
 def _say(screen: "Console", sentence: str, *, is_kept: bool) -> None:

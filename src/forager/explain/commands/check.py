@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 BROKEN = 1
 Deep = Annotated[
-    bool, typer.Option("--deep", help="Also read bodies, history and schema from end to end: as slow as the disk.")
+    bool,
+    typer.Option("--deep", help="Also read all bodies, the history and the schema; takes as long as the disk needs."),
 ]
 NAME_WIDTH = 18
 
@@ -25,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 
 def check(deep: Deep = False, as_json: AsJson = False, home: Home = None) -> None:
-    """Verify the promises on the live database."""
+    """Verify the guarantees on the live database."""
     from forager.explain.service import look
 
     settings = begin(home=home)
@@ -38,7 +39,7 @@ def check(deep: Deep = False, as_json: AsJson = False, home: Home = None) -> Non
         write_check_results(verdicts)
     if broken:
         names = "; ".join(f"{verdict.promise.number} ({verdict.promise.sentence.lower()})" for verdict in broken)
-        output.say(f"forager: broken {'promise' if len(broken) == 1 else 'promises'}: {names}.")
+        output.complain(f"{'guarantee' if len(broken) == 1 else 'guarantees'} violated: {names}.")
         output.say("`forager repair --dry-run` shows what would be done about each.")
         raise typer.Exit(BROKEN)
 

@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def repair(dry_run: DryRun = False, as_json: AsJson = False, home: Home = None) -> None:
-    """Check deeply, and put right what can be."""
+    """Check everything (--deep), and repair what can be repaired."""
     settings = begin(home=home)
     require_bucket(settings)
     if dry_run:

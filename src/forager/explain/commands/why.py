@@ -33,7 +33,7 @@ def why(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Say why a page or domain is, or is not, being fetched now."""
+    """Explain why a page or domain is, or is not, being fetched now."""
     from forager.explain.conditions import build_fetch_policy
     from forager.explain.why import explain, parse_query
 

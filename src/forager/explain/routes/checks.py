@@ -71,5 +71,7 @@ async def prove_politeness(
             "robots_visits": found.robots.visits,
             "robots_forbidden": found.robots.forbidden,
             "forbidden_examples": found.robots.examples,
+            "robots_overridden": found.robots.overridden,
+            "overrides": found.robots.overrides,
         }
     )

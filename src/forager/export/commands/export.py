@@ -50,9 +50,11 @@ def register(app: typer.Typer) -> None:
 def export(
     what: ExportKind,
     *,
-    format: Annotated[Format | None, typer.Option(help="By default from the file's ending, else jsonl.")] = None,
+    format: Annotated[Format | None, typer.Option(help="By default from the file name, else jsonl.")] = None,
     file: Output = None,
-    compress: Annotated[bool, typer.Option("--compress", help="With gzip; .gz and .zst do it by themselves.")] = False,
+    compress: Annotated[
+        bool, typer.Option("--compress", help="Compress with gzip; file names that end in .gz and .zst imply it.")
+    ] = False,
     domain: DomainName = None,
     status: Annotated[
         str | None, typer.Option(help="Only pages, tasks or images in this state.", metavar="STATUS")
@@ -62,7 +64,7 @@ def export(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
     home: Home = None,
 ) -> None:
-    """Write all of one kind as JSON lines, CSV or Parquet; stored bodies as one WARC file."""
+    """Export pages, links, products and more as JSON Lines, CSV or Parquet; stored bodies as one WARC file."""
     from forager.export.rows import Filters
 
     reject_invalid(what, status)
@@ -122,7 +124,7 @@ def export_warc(settings: "Settings", filters: "Filters", file: str | None, *, i
 
     run_query(settings, "export", write)
     if count.missing:
-        output.say(f"{words.things(count.missing, 'body', 'bodies')} on record could not be had from the store.")
+        output.say(f"{words.things(count.missing, 'body', 'bodies')} could not be read from the store.")
     if file != "-" and not is_quiet:
         output.say(f"{words.things(count.records, 'record')} written to {file}.")
 

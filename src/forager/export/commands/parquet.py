@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from forager.cli.output import as_json
+from forager.config.extras import install_hint
 from forager.errors import ConfigurationError
 from forager.export.streams import OnRows, Rows
 
@@ -14,7 +15,7 @@ ROWS_AT_ONCE = 2_000
 """Of these Python objects are held; what is gathered for a group is packed by Arrow."""
 ROWS_OF_GROUP = 50_000
 BYTES_OF_GROUP = 32 * 1024 * 1024
-MISSING = "Parquet needs pyarrow, which is not installed: install `pyarrow`, or Forager with its extra `parquet`"
+MISSING = f"Parquet needs pyarrow, which is not installed: {install_hint('parquet', 'pyarrow')}"
 
 
 def require_parquet() -> None:

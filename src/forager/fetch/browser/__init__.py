@@ -5,8 +5,17 @@ Chromium itself opens no connection: each request of a page is passed to `Reques
 proxy that does not exist.
 """
 
-from forager.fetch.browser.browser import Browser, Limits, open_browser
-from forager.fetch.browser.intercept import RequestFilter
+from forager.fetch.browser.browser import NO_STEPS, Browser, Limits, open_browser
+from forager.fetch.browser.intercept import Get, RequestFilter
 from forager.fetch.browser.program import find_chromium, find_missing_dependency
 
-__all__ = ["Browser", "Limits", "RequestFilter", "find_chromium", "find_missing_dependency", "open_browser"]
+__all__ = [
+    "NO_STEPS",
+    "Browser",
+    "Get",
+    "Limits",
+    "RequestFilter",
+    "find_chromium",
+    "find_missing_dependency",
+    "open_browser",
+]

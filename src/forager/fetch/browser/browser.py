@@ -8,7 +8,7 @@ its pipe closes.
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,14 +16,15 @@ from typing import Any, NamedTuple
 
 from forager import clock
 from forager.errors import RenderError
-from forager.fetch.browser.intercept import PageBudget, RequestFilter
+from forager.fetch.browser.intercept import Get, PageBudget, RequestFilter
 from forager.fetch.browser.memory import family_bytes
-from forager.fetch.browser.program import ARGUMENTS, NOWHERE, can_sandbox, format_start_error
+from forager.fetch.browser.program import ARGUMENTS, NOWHERE, WITHOUT_IMAGES, can_sandbox, format_start_error
 from forager.fetch.browser.script_cache import ScriptCache
-from forager.fetch.browser.tab import Tab
-from forager.fetch.models import Fetched
+from forager.fetch.browser.tab import Tab, TabResult
+from forager.fetch.models import Fetched, RenderSteps
 from forager.logs import log
 
+NO_STEPS = RenderSteps()
 START_S = 60.0
 CLOSE_S = 10.0
 REST_S = 60.0
@@ -54,6 +55,8 @@ class RenderedPage(NamedTuple):
     html: str
     requests: int
     wire_bytes: int
+    screenshot: bytes | None = None
+    """A JPEG, if one was ordered and could be taken."""
 
 
 class BrowserCrashedError(Exception):
@@ -69,7 +72,8 @@ class Browser:
         self._limits = limits
         self._seats = asyncio.Semaphore(limits.pages)
         self._starting = asyncio.Lock()
-        self._process: _Process | None = None
+        self._processes: dict[bool, _Process] = {}
+        """With images, for screenshots, and without."""
         self._may_start_at = 0.0
         self._larder = ScriptCache()
         self.pages = 0
@@ -77,50 +81,61 @@ class Browser:
 
     @property
     def pid(self) -> int | None:
-        return self._process.pid if self._process else None
+        return process.pid if (process := self._current) else None
 
     @property
     def tabs(self) -> int:
         """Returns the number of tabs that the current browser process has opened."""
-        return self._process.tabs if self._process else 0
+        return process.tabs if (process := self._current) else 0
 
-    async def draw(self, page: Fetched, get: Callable[[str], Awaitable[Fetched]], *, site: str) -> RenderedPage:
+    @property
+    def _current(self) -> "_Process | None":
+        return self._processes.get(False) or self._processes.get(True)
+
+    async def draw(self, page: Fetched, get: Get, *, site: str, steps: RenderSteps = NO_STEPS) -> RenderedPage:
         """Returns what the scripts of `page` render; `get` makes their requests. Raises RenderError."""
         async with self._seats:
             self.pages += 1
             for _ in range(MOST_DEATHS):
-                process = await self._get_process()
-                gate = RequestFilter(page, get, self._limits.allowance, site=site, larder=self._larder)
+                process = await self._get_process(has_images=steps.screenshot)
+                gate = RequestFilter(
+                    page,
+                    get,
+                    self._limits.allowance.for_screenshot() if steps.screenshot else self._limits.allowance,
+                    site=site,
+                    larder=self._larder,
+                    is_shown=steps.screenshot,
+                )
                 with suppress(BrowserCrashedError):
-                    html = await process.draw(page.url, gate, site)
-                    return RenderedPage(html, gate.sent, gate.wire_bytes)
+                    html, screenshot = await process.draw(page.url, gate, site, steps)
+                    return RenderedPage(html, gate.sent, gate.wire_bytes, screenshot)
         raise RenderError(f"{MOST_DEATHS} browsers died while they had this page")
 
     async def close(self) -> None:
         async with self._starting:
-            if self._process is not None:
-                await self._process.close()
-                self._process = None
+            while self._processes:
+                await self._processes.popitem()[1].close()
 
-    async def _get_process(self) -> "_Process":
+    async def _get_process(self, *, has_images: bool) -> "_Process":
         async with self._starting:
-            process = self._process
+            process = self._processes.get(has_images)
             if process is not None and not process.is_spent:
                 return process
             if clock.monotonic() < self._may_start_at:
                 raise RenderError("no browser could be started a moment ago")
             if process is not None:
-                self._process = None
+                del self._processes[has_images]
                 await process.close_when_idle()
             try:
                 async with asyncio.timeout(START_S):
-                    self._process = await _Process.start(self._program, self._user_agent, self._limits)
+                    process = await _Process.start(self._program, self._user_agent, self._limits, has_images=has_images)
             except Exception as error:
                 self._may_start_at = clock.monotonic() + REST_S
                 reason = "it took too long" if isinstance(error, TimeoutError) else format_start_error(error)
                 log().warning("no browser", action="browser.not_started", program=str(self._program), reason=reason)
                 raise RenderError(f"{self._program} could not be started: {reason}") from error
-            return self._process
+            self._processes[has_images] = process
+            return process
 
 
 @asynccontextmanager
@@ -153,7 +168,7 @@ class _Process:
         self.pid = 0
 
     @classmethod
-    async def start(cls, program: Path, user_agent: str, limits: Limits) -> "_Process":
+    async def start(cls, program: Path, user_agent: str, limits: Limits, *, has_images: bool) -> "_Process":
         from playwright.async_api import async_playwright
 
         sandbox = limits.sandbox and can_sandbox()
@@ -166,7 +181,7 @@ class _Process:
                 headless=True,
                 chromium_sandbox=sandbox,
                 proxy={"server": NOWHERE, "bypass": "<-loopback>"},
-                args=list(ARGUMENTS),
+                args=list(ARGUMENTS if has_images else (*ARGUMENTS, WITHOUT_IMAGES)),
                 handle_sigint=False,
                 handle_sigterm=False,
                 handle_sighup=False,
@@ -191,10 +206,10 @@ class _Process:
     def is_spent(self) -> bool:
         return self.is_dead or self._begun >= MOST_PAGES
 
-    async def draw(self, url: str, gate: RequestFilter, site: str) -> str:
+    async def draw(self, url: str, gate: RequestFilter, site: str, steps: RenderSteps) -> TabResult:
         self._open += 1
         self._begun += 1
-        drawing = asyncio.create_task(self._draw(url, gate, site))
+        drawing = asyncio.create_task(self._draw(url, gate, site, steps))
         either: set[asyncio.Future[Any]] = {drawing, self._death}
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -216,13 +231,13 @@ class _Process:
             self._open -= 1
             self._emptied.set()
 
-    async def _draw(self, url: str, gate: RequestFilter, site: str) -> str:
+    async def _draw(self, url: str, gate: RequestFilter, site: str, steps: RenderSteps) -> TabResult:
         tab = self._take_idle(site) or await self._open_tab()
         is_reusable = False
         try:
-            html = await tab.draw(url, gate, self._limits.timeout_s)
+            result = await tab.draw(url, gate, self._limits.timeout_s, steps)
             is_reusable = bool(site) and await tab.wipe(url)
-            return html
+            return result
         finally:
             if is_reusable:
                 self._idle.append((site, tab))

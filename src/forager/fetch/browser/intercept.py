@@ -6,20 +6,35 @@ proxy, cookies, robots.txt and pace are handled there. Redirects are followed he
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
-from forager.errors import VisitError
+from forager.errors import BadUrlError, VisitError
 from forager.fetch.browser.script_cache import ScriptCache
-from forager.fetch.models import Fetched
+from forager.fetch.models import Fetched, ScriptRequest
 from forager.fetch.origin import is_header_safe
+from forager.urls.domain import domain_of, registrable
 from forager.urls.resolve import resolve_links
 
 GET_TYPES = frozenset({"script", "xhr", "fetch"})
-SHARED_TYPES = frozenset({"script"})
+DATA_TYPES = frozenset({"xhr", "fetch"})
+"""Requests of scripts that may send data, such as a GraphQL query."""
+SHOWN_TYPES = frozenset({"stylesheet", "image", "font"})
+SHARED_TYPES = frozenset({"script", "stylesheet"})
+MOST_POST_BYTES = 64 * 1024
+"""Size of what a script may send: a query, and not an upload."""
+MOST_HEADERS, MOST_HEADER_BYTES = 30, 8 * 1024
+BROWSER_HEADERS = frozenset(
+    [
+        "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "keep-alive", "expect",
+        "cookie", "user-agent", "accept", "accept-encoding", "range", "if-none-match", "if-modified-since",
+        "via", "forwarded",
+    ]
+)  # fmt: skip
+"""Headers that our client writes, or that would change what kind of response it gets."""
 MOST_REDIRECTS = 5
 MOST_OPEN = 4
 """Maximum number of open requests per page."""
@@ -35,6 +50,12 @@ OURS = frozenset(
 """Headers that concern the client, not the page: the browser has no connection to which they could apply."""
 
 
+class Get(Protocol):
+    """Makes one request of a page; `script` is what its script sends."""
+
+    def __call__(self, url: str, script: ScriptRequest | None = None, /) -> Awaitable[Fetched]: ...
+
+
 class InterceptAction(StrEnum):
     PAGE = "page"
     """The page itself, which was fetched already."""
@@ -44,15 +65,36 @@ class InterceptAction(StrEnum):
     REFUSE = "refuse"
 
 
-def select_action(kind: str, method: str, url: str, *, is_first: bool, is_main: bool) -> InterceptAction:
-    """Returns what to do with a request; `kind` is the browser's resource type."""
+def select_action(
+    kind: str, method: str, url: str, *, is_first: bool, is_main: bool, is_own: bool = False, is_shown: bool = False
+) -> InterceptAction:
+    """Returns what to do with a request; `kind` is the browser's resource type. Data may be sent to the page's own site
+    only (`is_own`); what people see is loaded only for a screenshot (`is_shown`)."""
     if is_main:
         return InterceptAction.PAGE if is_first and method == "GET" else InterceptAction.REFUSE
-    if method != "GET" or not url.startswith(("http://", "https://")):
+    if not url.startswith(("http://", "https://")):
         return InterceptAction.REFUSE
+    if method != "GET":
+        is_data = method == "POST" and kind in DATA_TYPES and is_own
+        return InterceptAction.ASK if is_data else InterceptAction.REFUSE
+    if is_shown and kind in SHOWN_TYPES:
+        return InterceptAction.ASK
     if kind == "stylesheet":
         return InterceptAction.EMPTY
     return InterceptAction.ASK if kind in GET_TYPES else InterceptAction.REFUSE
+
+
+def select_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Returns the headers of a script's request that are the script's own, and not the browser's: those of an API, such
+    as its key, the type of what is sent and of what is expected."""
+    found = {
+        name: value
+        for name, value in headers.items()
+        if name.lower() not in BROWSER_HEADERS and not name.lower().startswith(("sec-", "proxy-", "x-forwarded"))
+    }
+    if len(found) > MOST_HEADERS or sum(len(name) + len(value) for name, value in found.items()) > MOST_HEADER_BYTES:
+        return {}
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +104,26 @@ class PageBudget:
     requests: int = 60
     wire_bytes: int = 20 * 1024 * 1024
 
+    def for_screenshot(self) -> "PageBudget":
+        """Returns the limits of a page whose images and styles are loaded too."""
+        return PageBudget(3 * self.requests, self.wire_bytes)
+
+
+def is_same_site(url: str, page_url: str) -> bool:
+    """Returns whether both URLs have the same registrable domain and port."""
+    try:
+        return registrable(domain_of(url)) == registrable(domain_of(page_url))
+    except BadUrlError:
+        return False
+
+
+def redirect_script(script: ScriptRequest, status_code: int, *, is_own: bool) -> ScriptRequest | None:
+    """Returns what is sent to the target of a redirect: nothing to another site, and a body only where the status says
+    that the method stays (307, 308)."""
+    if not is_own:
+        return None
+    return script if script.body is None or status_code in {307, 308} else ScriptRequest(script.headers)
+
 
 class RequestFilter:
     """Handles the requests of one page and counts those it lets through."""
@@ -69,17 +131,22 @@ class RequestFilter:
     def __init__(
         self,
         page: Fetched,
-        get: Callable[[str], Awaitable[Fetched]],
+        get: Get,
         allowance: PageBudget,
         *,
         site: str = "",
         larder: ScriptCache | None = None,
+        is_shown: bool = False,
     ) -> None:
         self._page = page
         self._get = get
         self._allowance = allowance
         self._site = site
         self._larder = larder
+        self._is_shown = is_shown
+        """Whether style sheets and images are loaded, for a screenshot."""
+        self.may_lead = True
+        """Whether a navigation of the page's scripts counts as where the page leads; not after a click of ours."""
         self._turns = asyncio.Semaphore(MOST_OPEN)
         self._open = 0
         self._stirred = asyncio.Event()
@@ -130,50 +197,71 @@ class RequestFilter:
         request = route.request
         is_main = request.is_navigation_request() and request.frame == main_frame
         kind, url = request.resource_type, request.url
-        match select_action(kind, request.method, url, is_first=not self._has_begun, is_main=is_main):
+        is_own = is_same_site(url, self._page.url)
+        action = select_action(
+            kind,
+            request.method,
+            url,
+            is_first=not self._has_begun,
+            is_main=is_main,
+            is_own=is_own,
+            is_shown=self._is_shown,
+        )
+        match action:
             case InterceptAction.PAGE:
                 self._has_begun = True
                 await self._send_response(route, self._page)
             case InterceptAction.EMPTY:
                 await route.fulfill(status=200, headers={"content-type": "text/css"}, body="")
             case InterceptAction.ASK:
-                fetched = await self._fetch(url.partition("#")[0], is_shared=kind in SHARED_TYPES)
+                script = self._script_of(request) if is_own and kind in DATA_TYPES else None
+                fetched = await self._fetch(url.partition("#")[0], script, is_shared=kind in SHARED_TYPES)
                 if fetched is None:
                     await route.abort("blockedbyclient")
                 else:
                     await self._send_response(route, fetched, allows=request.headers.get("origin"))
             case InterceptAction.REFUSE if is_main:
-                self.led_to = url
+                if self.may_lead:
+                    self.led_to = url
                 await route.abort("aborted")  # the page does not navigate
                 self.led.set()
             case InterceptAction.REFUSE:
                 await route.abort("blockedbyclient")
 
-    async def _fetch(self, url: str, *, is_shared: bool) -> Fetched | None:
+    @staticmethod
+    def _script_of(request: Any) -> ScriptRequest:
+        body = (request.post_data_buffer or b"") if request.method == "POST" else None
+        return ScriptRequest(select_headers(request.headers), body)
+
+    async def _fetch(self, url: str, script: ScriptRequest | None, *, is_shared: bool) -> Fetched | None:
+        if script is not None and len(script.body or b"") > MOST_POST_BYTES:
+            return None
         larder = self._larder if is_shared else None
         if larder and (kept := larder.take(self._site, url)):
             return kept
         async with self._turns:
             try:
-                fetched = await self._follow(url)
+                fetched = await self._follow(url, script)
             except VisitError:
                 return None
         if fetched is not None and larder:
             larder.keep(self._site, url, fetched)
         return fetched
 
-    async def _follow(self, url: str) -> Fetched | None:
+    async def _follow(self, url: str, script: ScriptRequest | None = None) -> Fetched | None:
         for _ in range(MOST_REDIRECTS + 1):
             if self.sent >= self._allowance.requests or self.wire_bytes >= self._allowance.wire_bytes:
                 return None
             self.sent += 1
-            fetched = await self._get(url)
+            fetched = await (self._get(url) if script is None else self._get(url, script))
             self.wire_bytes += fetched.wire_bytes
             if not 300 <= fetched.status_code < 400 or fetched.status_code == 304:
                 return fetched
             place = resolve_links(url, [fetched.headers.get("location", "")])[0]
             if place is None:
                 return None
+            if script is not None:
+                script = redirect_script(script, fetched.status_code, is_own=is_same_site(place, self._page.url))
             url = place
         return None
 

@@ -5,6 +5,8 @@ import os
 import shutil
 from pathlib import Path
 
+from forager.config.extras import install_hint
+
 SHELL = "chromium-headless-shell"
 NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 """Executable names, in order of preference. The headless shell comes first: it is Chromium without the parts that
@@ -18,7 +20,6 @@ ARGUMENTS = (
     "--disable-quic",
     "--disable-gpu",
     "--disable-remote-fonts",
-    "--blink-settings=imagesEnabled=false",
     "--disable-webgl",
     "--disable-notifications",
     "--disable-file-system",
@@ -29,8 +30,10 @@ ARGUMENTS = (
     "--renderer-process-limit=4",
     "--js-flags=--max-old-space-size=512",
 )
-NO_PLAYWRIGHT = "the Python package `playwright` is missing: install it, or Forager with its extra `browser`"
-NO_CHROMIUM = f"there is no Chromium: apt-get install {SHELL}, or name the program in the setting `chromium`"
+WITHOUT_IMAGES = "--blink-settings=imagesEnabled=false"
+"""For pages that are read and not shown: their images are not even asked for."""
+NO_PLAYWRIGHT = f"the Python package `playwright` is missing: {install_hint('browser', 'playwright')}"
+NO_CHROMIUM = f"there is no Chromium: apt-get install {SHELL}, or name the program in the setting browser.executable"
 
 
 def find_chromium(given: Path | None = None) -> Path | None:

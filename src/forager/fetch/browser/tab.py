@@ -6,12 +6,15 @@ a page leaves behind is wiped before the next one; a tab that caused any error i
 """
 
 import asyncio
+import base64
 from contextlib import suppress
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from forager.errors import RenderError
+from forager.fetch.browser import scripts
 from forager.fetch.browser.intercept import RequestFilter
+from forager.fetch.models import RenderSteps
 from forager.urls.domain import origin_of
 
 QUIET_S = 0.4
@@ -29,17 +32,19 @@ UNPROXIED = (
 )
 """APIs that connect by other means than the intercepted requests. Their connections fail anyway; they are removed as
 well."""
-IDLE = "new Promise(done => requestIdleCallback(() => done(true), {timeout: 1000}))"
-FORGET_SESSION = "try { sessionStorage.clear() } catch {}"
-FORGET_NAME = "window.name = ''; window.name === ''"
-"""Clears what belongs to the tab and not to the site."""
-GRAB = (
-    "(() => {"
-    " const html = Object.getOwnPropertyDescriptor(Document.prototype, 'documentElement').get.call(document);"
-    " const text = html ? html.outerHTML : '';"
-    " return text.length > MOST ? text.slice(0, MOST) : text;"
-    "})()"
-)
+SCROLL_QUIET_S = 0.6
+"""The same after a scroll: lists that grow wait a moment for the scrolling to end."""
+CLICK_WAIT_S = 1.0
+"""Time that an element to be clicked may take to appear."""
+SCREENSHOT_S = 10.0
+MOST_SCREENSHOT_PX = 8000
+"""Height of a screenshot; what is below is not in it."""
+SCREENSHOT_QUALITY = 70
+
+
+class TabResult(NamedTuple):
+    html: str
+    screenshot: bytes | None
 
 
 class Tab:
@@ -53,9 +58,11 @@ class Tab:
         self._world: int | None = None
         self._uses = 0
         self._has_rested = False
+        self._steps = RenderSteps()
 
-    async def draw(self, url: str, gate: RequestFilter, timeout_s: float) -> str:
+    async def draw(self, url: str, gate: RequestFilter, timeout_s: float, steps: RenderSteps) -> TabResult:
         """Returns the HTML of the page. Raises RenderError where its scripts keep us from reading it."""
+        self._steps = steps
         self._gate, self._world, self._has_rested = gate, None, False
         self._uses += 1
         if self._page is None:
@@ -65,13 +72,14 @@ class Tab:
             async with asyncio.timeout(timeout_s * GRAB_SHARE):
                 if not is_quiet:
                     await self._stop_scripts()
-                html = await self._evaluate(GRAB.replace("MOST", str(self._most_html)))
+                html = await self._evaluate(scripts.grab(self._most_html))
         except TimeoutError:
             raise RenderError(f"the scripts of the page did not rest within {timeout_s:g} s") from None
         if not isinstance(html, str) or not html:
             raise RenderError("the page was empty when its scripts had run")
         self._has_rested = is_quiet
-        return f"<!doctype html>\n{html}{_redirect_tag(gate.led_to)}"
+        picture = await self._take_screenshot() if steps.screenshot else None
+        return TabResult(f"<!doctype html>\n{html}{_redirect_tag(gate.led_to)}", picture)
 
     async def wipe(self, url: str) -> bool:
         """Returns whether the tab is clean: the page at `url` is gone with all it stored, and none of its scripts
@@ -81,10 +89,10 @@ class Tab:
         try:
             async with asyncio.timeout(CLOSE_S):
                 await self._stop_scripts()
-                await self._evaluate(FORGET_SESSION)
+                await self._evaluate(scripts.FORGET_SESSION)
                 self._gate = self._world = None
                 await self._page.goto("about:blank", timeout=0)
-                is_nameless = await self._evaluate(FORGET_NAME)
+                is_nameless = await self._evaluate(scripts.FORGET_NAME)
                 everything = {"origin": origin_of(url), "storageTypes": "all"}
                 await self._session.send("Storage.clearDataForOrigin", everything)
                 await self._context.clear_cookies()
@@ -148,13 +156,71 @@ class Tab:
             await asyncio.wait({going, leading}, return_when=asyncio.FIRST_COMPLETED)
             if going.done():
                 going.result()
-            while True:
-                asked = await gate.settle(QUIET_S)
-                await self._evaluate(IDLE)
-                if asked == gate.asked:
-                    return
+            await self._settle(gate, QUIET_S)
+            await self._take_steps(gate, self._steps)
         finally:
             await cancel({going, leading})
+
+    async def _settle(self, gate: RequestFilter, quiet_s: float) -> None:
+        """Returns when the page makes no request and does nothing else."""
+        while True:
+            asked = await gate.settle(quiet_s)
+            await self._evaluate(scripts.IDLE)
+            if asked == gate.asked:
+                return
+
+    async def _take_steps(self, gate: RequestFilter, steps: RenderSteps) -> None:
+        """Does what was ordered for the page, in this order: wait, click, scroll, wait again for what that changed."""
+        if steps == RenderSteps() or gate.led_to is not None:
+            return
+        gate.may_lead = False
+        if steps.wait_for:
+            await self._wait_for(steps.wait_for)
+            await self._settle(gate, QUIET_S)
+        for selector in steps.click:
+            await self._click(selector)
+            await self._settle(gate, QUIET_S)
+        await self._scroll(gate, steps.scroll)
+        if steps.wait_for and (steps.click or steps.scroll):
+            await self._wait_for(steps.wait_for)
+
+    async def _wait_for(self, selector: str) -> None:
+        if await self._evaluate(scripts.wait_for(selector)) == "invalid":
+            raise RenderError(f"{selector[:100]!r} is no CSS selector")
+
+    async def _click(self, selector: str) -> None:
+        """Clicks an element; one that does not appear is skipped: a consent dialog is there on the first page only."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLICK_WAIT_S):
+                await self._wait_for(selector)
+        await self._evaluate(scripts.click(selector))
+
+    async def _scroll(self, gate: RequestFilter, times: int) -> None:
+        height = 0
+        for _ in range(times):
+            asked = gate.asked
+            before, height = height, await self._evaluate(scripts.SCROLL)
+            await self._evaluate(scripts.HEIGHT_NOW)
+            await self._settle(gate, SCROLL_QUIET_S)
+            if before == height and gate.asked == asked:
+                return
+
+    async def _take_screenshot(self) -> bytes | None:
+        """Returns a JPEG of the page; None if that fails: the page is read all the same."""
+        with suppress(Exception):
+            async with asyncio.timeout(SCREENSHOT_S):
+                size = await self._session.send("Page.getLayoutMetrics")
+                box = size["cssContentSize"]
+                clip = {
+                    "x": 0,
+                    "y": 0,
+                    "width": box["width"],
+                    "height": min(box["height"], MOST_SCREENSHOT_PX),
+                    "scale": 1,
+                }
+                order = {"format": "jpeg", "quality": SCREENSHOT_QUALITY, "captureBeyondViewport": True, "clip": clip}
+                return base64.b64decode((await self._session.send("Page.captureScreenshot", order))["data"])
+        return None
 
     async def _evaluate(self, expression: str) -> Any:
         if self._world is None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forager.cli import output
+from forager.cli.flags import AllowNetwork, Contact
 from forager.cli.help import Command
 from forager.cli.start import begin
 from forager.errors import AddressBlockedError, BadUrlError, ConfigurationError, UsageError
@@ -30,7 +31,7 @@ def fetch(
     body: Annotated[
         Path | None, typer.Option("--body", metavar="FILE", help="Write the decoded body to this file.")
     ] = None,
-    headers: Annotated[bool, typer.Option("--headers", help="Show request and answer headers.")] = False,
+    headers: Annotated[bool, typer.Option("--headers", help="Show request and response headers.")] = False,
     parser: Annotated[str, typer.Option("--parser", metavar="NAME", help="Read products with this parser.")] = "auto",
     rendering: Annotated[
         Rendering,
@@ -39,13 +40,15 @@ def fetch(
         ),
     ] = Rendering.NEVER,
     links: Annotated[int, typer.Option("--links", min=0, metavar="N", help="Links to show of each kind.")] = 5,
+    contact: Contact = None,
+    allow_network: AllowNetwork = None,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as one JSON document.")] = False,
 ) -> None:
-    """Fetch one page and show what Forager makes of it."""
+    """Fetch one page and show what Forager reads from it."""
     target = _normal(url)
     if body is not None:
         output.check_writable(str(body))
-    settings = begin()
+    settings = begin(contact=contact, fetch_allow_networks=allow_network or None)
     import asyncio
 
     from forager.pages.fetch_one import fetch_one
@@ -64,7 +67,7 @@ def fetch(
     else:
         fetch_view.write(seen, with_headers=headers, most_links=links)
     if seen.error is not None:
-        output.say(f"forager: {build_message(seen)}")
+        output.complain(build_message(seen))
         raise typer.Exit(FAILED)
 
 

@@ -117,6 +117,7 @@ def _write_reading(screen: "Console", seen: "Seen", reading: "Reading", url: str
         ("rating", rating(reading.rating, reading.rating_count)),
         ("headings", reading.headings),
         ("text", reading.text),
+        ("challenge", reading.challenge),
         ("flags", ", ".join([*reading.flags, *_directives(reading)])),
         ("hash", f"{reading.content_hash.hex()}  simhash {_simhash(reading)}"),
         ("items", item_types(parse_items(reading.structured_data))),

@@ -22,17 +22,17 @@ def register(app: typer.Typer) -> None:
 
 
 def links(
-    url: Annotated[str | None, typer.Argument(metavar="[URL]", help="A page, in any spelling.")] = None,
+    url: Annotated[str | None, typer.Argument(metavar="[URL]", help="URL of a page; it is normalised.")] = None,
     *,
-    incoming: Annotated[bool, typer.Option("--in", help="Only who links to it.")] = False,
-    outgoing: Annotated[bool, typer.Option("--out", help="Only where it leads.")] = False,
+    incoming: Annotated[bool, typer.Option("--in", help="Only links to it.")] = False,
+    outgoing: Annotated[bool, typer.Option("--out", help="Only links from it.")] = False,
     top: Annotated[bool, typer.Option("--top", help="The pages that most pages link to.")] = False,
     domain: DomainName = None,
     limit: Limit = 20,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Show where a page leads and who links to it, or what most link to."""
+    """Show the links from a page and to it, or the pages with most links to them."""
     reject_invalid(url, is_top=top, has_side=incoming or outgoing, domain=domain)
     if top:
         return _show_top(domain, limit, as_json=as_json, home=home)
@@ -81,15 +81,25 @@ def _write(page: Row, limit: int) -> None:
     screen.print(words.clean(page["url"]), style="bold", soft_wrap=True)
     if "out" in page:
         _write_side(_out_words(page["out"], page["domain"]), page["out"]["links"], page["out"]["stored"], limit)
+    if "out" in page and page["out"]["external"]:
+        _write_external(page["out"]["external"])
     if "in" in page:
         _write_side(_in_words(page["in"]), page["in"]["links"], page["in"]["pages"], limit)
+
+
+def _write_external(rows: Sequence[Row]) -> None:
+    output.console().print(f"\nleads out of scope to {words.things(len(rows), 'URL')}, not visited", soft_wrap=True)
+    table.write(
+        ("rel", wrap_column("url"), text_column("words")),
+        [(row["rel"], words.clean(row["url"]), words.clean(row["anchor"])) for row in rows],
+    )
 
 
 def _out_words(side: Row, domain: str) -> str:
     if side["counted"] is None:
         return "leads nowhere that is known: it was not read yet"
     if not side["stored"] and side["counted"]:
-        why = "" if side["is_stored"] else f"; `forager domain {domain} set --links yes` stores those of later visits"
+        why = "" if side["is_stored"] else f"; `forager domain {domain} set --links` stores those of later visits"
         return f"leads to {words.things(side['counted'], 'page')}, which were learned and not stored{why}"
     return f"leads to {words.things(side['stored'], 'page')}"
 

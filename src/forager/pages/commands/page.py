@@ -21,9 +21,9 @@ from forager.domains.commands.card import LABEL_WIDTH, MARGIN
 from forager.domains.commands.set import refresh_cooldown
 
 Row = dict[str, Any]
-Url = Annotated[str, typer.Argument(metavar="URL", help="Any spelling of it.")]
+Url = Annotated[str, typer.Argument(metavar="URL", help="URL of the page; it is normalised.")]
 Frequency = Annotated[
-    Given, typer.Argument(metavar="TIME", parser=given.span_or_none, help="Such as 6h; or default, as its domain.")
+    Given, typer.Argument(metavar="TIME", parser=given.span_or_none, help="Such as 6h; `default` follows its domain.")
 ]
 
 
@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
 
 
 def show(url: Url, as_json: AsJson = False, home: Home = None) -> None:
-    """Show its state, its signals and its next visit."""
+    """Show its state, signals and next visit."""
     page = run_query(begin(home=home), "page", lambda connection: _find(connection, url))
     if as_json:
         return output.write_json({column: value for column, value in page.items() if column != "id"})
@@ -56,7 +56,7 @@ async def _find(connection: Any, url: str) -> Row:
 
 
 def set_interval(url: Url, time: Frequency, as_json: AsJson = False, home: Home = None) -> None:
-    """Visit it again that often, whatever its domain does."""
+    """Set how often it is visited, regardless of its domain."""
     from forager.pages import service as page_service
 
     settings = begin(home=home)
@@ -100,9 +100,11 @@ def page_lines(page: Row, now: datetime) -> list[tuple[str, str]]:
         ("rating", rating(page["rating"], page["rating_count"])),
         ("items", item_types(page["structured_data"])),
         ("status", f"{page['status']}, {_when(page, now)}"),
+        ("duplicate", f"of {page['duplicate_of']}, which is revisited instead" if page["duplicate_of"] else None),
+        ("canonical", page["canonical_url"] if page["canonical_url"] != page["duplicate_of"] else None),
         ("domain", page["domain"]),
         ("place", f"depth {page['depth']}, priority {page['priority']}" + (", a seed" if page["is_seed"] else "")),
-        ("again", _format_revisit(page, now)),
+        ("again", None if page["duplicate_of"] and not page["scheduled_for"] else _format_revisit(page, now)),
         ("changes", _changes(page, now)),
     ]
     return [(label, value) for label, value in lines if value]

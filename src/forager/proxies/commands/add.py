@@ -1,7 +1,7 @@
 """`forager proxies add` and `rekey`: read passwords. They are encrypted at once and never shown."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated
@@ -47,37 +47,48 @@ def add(
         str | None, typer.Option("--file", "-f", metavar="FILE", help="A list, one per line; - for stdin.")
     ] = None,
     country: Annotated[
-        str | None, typer.Option(parser=country_code, metavar="CC", help="Where they are.", rich_help_panel=FACTS)
+        str | None,
+        typer.Option(parser=country_code, metavar="CC", help="Where the proxies are.", rich_help_panel=FACTS),
     ] = None,
-    city: Annotated[str | None, typer.Option(metavar="NAME", help="Where they are.", rich_help_panel=FACTS)] = None,
+    city: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Where the proxies are.", rich_help_panel=FACTS)
+    ] = None,
     provider: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who rents them out.", rich_help_panel=FACTS)
+        str | None, typer.Option(metavar="NAME", help="Provider of the proxies.", rich_help_panel=FACTS)
     ] = None,
     monthly_cost: Annotated[
         Decimal | None,
-        typer.Option(parser=money, metavar="AMOUNT", help="Of each, in a month.", rich_help_panel=FACTS),
+        typer.Option(parser=money, metavar="AMOUNT", help="Cost of each proxy per month.", rich_help_panel=FACTS),
     ] = None,
     per_hour: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Requests through each in an hour (1000).", rich_help_panel=FACTS),
+        typer.Option(
+            min=1, metavar="N", help="Maximum requests through each proxy per hour (1000).", rich_help_panel=FACTS
+        ),
     ] = None,
     forward: Annotated[
         bool | None,
         typer.Option(
-            "--forward/--no-forward", help="Plain http without a tunnel; they look names up.", rich_help_panel=FACTS
+            "--forward/--no-forward",
+            help="Forward plain http without a tunnel; the proxies resolve names.",
+            rich_help_panel=FACTS,
         ),
+    ] = None,
+    default: Annotated[
+        bool | None,
+        typer.Option("--default/--no-default", help="In the default pool, for all domains without a pool."),
     ] = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Add proxies, or tell new facts of known ones."""
+    """Add proxies, or update known ones."""
     from forager.config.keys import get_cipher
     from forager.proxies import service as control
     from forager.proxies.admin import ProxyInfo
 
     wanted = read_addresses([*(addresses or []), *_lines(file)])
     settings = begin(home=home)
-    facts = ProxyInfo(country, city, provider, monthly_cost, per_hour, forward)
+    facts = ProxyInfo(country, city, provider, monthly_cost, per_hour, forward, default)
     vault = get_cipher(settings, creates=any(address.password for address in wanted))
     done = run_action(
         settings,
@@ -90,6 +101,60 @@ def add(
     new, known = [str(each.id) for each in done if each.is_new], [str(each.id) for each in done if not each.is_new]
     told = [f"Added as {', '.join(new)}." if new else "", f"Known already: {', '.join(known)}." if known else ""]
     return output.say(" ".join(part for part in told if part))
+
+
+def set_facts(
+    ids: Annotated[list[int], typer.Argument(metavar="ID", help="Numbers of proxies.")],
+    *,
+    country: Annotated[str | None, typer.Option(metavar="CC|none", help="Where they are.")] = None,
+    city: Annotated[str | None, typer.Option(metavar="NAME|none", help="Where they are.")] = None,
+    provider: Annotated[str | None, typer.Option(metavar="NAME|none", help="Who rents them out.")] = None,
+    monthly_cost: Annotated[str | None, typer.Option(metavar="AMOUNT|none", help="Of each, in a month.")] = None,
+    per_hour: Annotated[int | None, typer.Option(min=1, metavar="N", help="Requests through each in an hour.")] = None,
+    forward: Annotated[
+        bool | None, typer.Option("--forward/--no-forward", help="Plain http without a tunnel; they look names up.")
+    ] = None,
+    default: Annotated[
+        bool | None,
+        typer.Option("--default/--no-default", help="In the default pool, for all domains without a pool."),
+    ] = None,
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Change facts of proxies, or clear them with none."""
+    from forager.config.keys import get_cipher
+    from forager.proxies import service as control
+
+    changes: dict[str, object] = {
+        "country": _unless_none(country, country_code),
+        "city": _unless_none(city, str),
+        "provider": _unless_none(provider, str),
+        "monthly_cost": _unless_none(monthly_cost, money),
+        "max_requests_per_hour": per_hour,
+        "is_forwarding": forward,
+        "is_default": default,
+    }
+    given = (country, city, provider, monthly_cost, per_hour, forward, default)
+    changes = {name: value for (name, value), text in zip(changes.items(), given, strict=True) if text is not None}
+    if not changes:
+        raise UsageError("Nothing to set. Such as: forager proxies set 1 2 --default.")
+    settings = begin(home=home)
+    vault = get_cipher(settings)
+    shown = {name: str(value) if isinstance(value, Decimal) else value for name, value in changes.items()}
+    done = run_action(
+        settings,
+        "proxies",
+        lambda connection: control.change_facts(connection, vault, ids, changes),
+        noted=lambda done: Noted("proxy.configure", "proxy", None, {"ids": done, "changes": shown}),
+    )
+    if as_json:
+        return output.write_json({"proxies": done, "changes": shown})
+    return output.say(f"{words.things(len(done), 'proxy', 'proxies')} changed.")
+
+
+def _unless_none(text: str | None, read: Callable[[str], object]) -> object:
+    """`none` clears a detail."""
+    return None if text is None or text.strip().lower() in {"none", ""} else read(text)
 
 
 def read_addresses(lines: Sequence[str]) -> list["ProxyAddress"]:

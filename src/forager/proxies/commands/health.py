@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from forager.proxies.service import PoolSize
     from forager.proxies.store import ProbeResult
 
-SomeIds = Annotated[list[int] | None, typer.Argument(metavar="ID", help="Numbers of proxies; all without.")]
+SomeIds = Annotated[list[int] | None, typer.Argument(metavar="ID", help="IDs of proxies; by default all.")]
 
 
 def probe(ids: SomeIds = None, as_json: AsJson = False, home: Home = None) -> None:
-    """Try proxies now; those their failures switched off come back."""
+    """Probe proxies now; those that work again are enabled."""
     settings = begin(home=home)
     probed = repair(settings, "proxies", lambda pool: try_now(pool, settings, ids), noted=_noted)
     if as_json:
@@ -55,18 +55,21 @@ def _outcome(probed: "ProbeResult") -> Cell:
 
 
 def advice(
-    domain: Annotated[str | None, typer.Argument(metavar="DOMAIN", help="A name or a URL; all pools without.")] = None,
+    domain: Annotated[
+        str | None, typer.Argument(metavar="DOMAIN", help="A name or a URL; by default all pools.")
+    ] = None,
     *,
     pages_per_hour: Annotated[
-        float | None, typer.Option(min=0.001, metavar="N", help="What is wanted; else what the pace allows.")
+        float | None,
+        typer.Option(min=0.001, metavar="N", help="Wanted pages per hour; by default what the pace allows."),
     ] = None,
     per_proxy: Annotated[
-        float | None, typer.Option(min=0.001, metavar="N", help="Requests one proxy may make in an hour.")
+        float | None, typer.Option(min=0.001, metavar="N", help="Maximum requests of one proxy per hour.")
     ] = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """How pools do, and how large they should be."""
+    """Show how proxy pools perform, and how large they should be."""
     from forager.proxies import service as control
 
     settings = begin(home=home)

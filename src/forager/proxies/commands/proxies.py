@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,17 +15,23 @@ from forager.cli.help import Command, Group
 from forager.cli.start import Noted, begin, run_action, run_query, whoami
 from forager.cli.table import Cell, Note, number, wrap_column
 from forager.errors import UsageError
-from forager.proxies.commands.add import add, country_code, rekey
+from forager.proxies.commands.add import add, country_code, rekey, set_facts
 from forager.proxies.commands.health import SomeIds, advice, probe
 
+if TYPE_CHECKING:
+    from forager.proxies.service import Assigned
+
 Row = dict[str, Any]
-SUMMARY = "List proxies; add them, give them to domains, try them."
+MOST_SAID = 20
+SUMMARY = "List proxies; add, assign and probe them."
 
 
-Ids = Annotated[list[int], typer.Argument(metavar="ID", help="Numbers of proxies.")]
+Ids = Annotated[list[int], typer.Argument(metavar="ID", help="IDs of proxies.")]
 Domain = Annotated[str, typer.Argument(metavar="DOMAIN", help="A name or a URL.")]
-OneCountry = Annotated[str | None, typer.Option(parser=country_code, metavar="CC", help="Only of this country.")]
-OneProvider = Annotated[str | None, typer.Option(metavar="NAME", help="Only of this provider.")]
+OneCountry = Annotated[
+    str | None, typer.Option(parser=country_code, metavar="CC", help="Only proxies in this country.")
+]
+OneProvider = Annotated[str | None, typer.Option(metavar="NAME", help="Only proxies of this provider.")]
 InPool = Annotated[str | None, typer.Option("--domain", metavar="NAME", help="Only in the pool of this domain.")]
 
 
@@ -34,6 +40,7 @@ def register(app: typer.Typer) -> None:
     family.callback(invoke_without_command=True)(proxies)
     for name, function in (
         ("add", add),
+        ("set", set_facts),
         ("remove", remove),
         ("assign", assign),
         ("unassign", unassign),
@@ -59,7 +66,7 @@ def proxies(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """List proxies; add them, give them to domains, try them."""
+    """List proxies; add, assign and probe them."""
     if context.invoked_subcommand is not None:
         if domain or country or provider or as_json or home:
             verb = context.invoked_subcommand
@@ -80,7 +87,9 @@ def proxies(
             number("id"),
             wrap_column("proxy"),
             "country",
+            "pool",
             "state",
+            number("hour"),
             number("ok"),
             number("failed"),
             number("time"),
@@ -89,7 +98,7 @@ def proxies(
         list(_listed(rows, now)),
     )
     if not rows:
-        return output.say("No proxy fits. Try: forager proxies add http://user:password@proxy.example:3128")
+        return output.say("No proxy matches. Try: forager proxies add http://user:password@proxy.example:3128")
     return output.say(say_costs(costs))
 
 
@@ -100,7 +109,9 @@ def _listed(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str | Cell, ..
             str(row["id"]),
             words.clean(address_of(row)),
             row["country_code"] or "–",
+            _pool(row),
             _state(row),
+            _hour(row),
             words.count(row["successes"]),
             words.count(row["failures"]),
             "–" if average_ms is None else f"{average_ms:,.0f} ms",
@@ -109,6 +120,20 @@ def _listed(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str | Cell, ..
         if row["last_error"] and not (row["is_active"] and not row["consecutive_failures"]):
             again = f"; tried again {words.format_relative(row['probe_at'], now)}" if row["probe_at"] else ""
             yield Note(f"  └─ {words.clean(row['last_error'])}{again}")
+
+
+def _pool(row: Row) -> str:
+    """Of all proxies, which domains they serve; of one domain's pool, which pool it is."""
+    if "is_assigned" in row:
+        return "own" if row["is_assigned"] else "default"
+    own = words.things(row["domains"], "domain") if row["domains"] else ""
+    return ", ".join(part for part in ("default" if row["is_default"] else "", own) if part) or "–"
+
+
+def _hour(row: Row) -> str:
+    """Requests in this hour, and how many there may be."""
+    most = row["max_per_hour"] if "max_per_hour" in row else row["max_requests_per_hour"]
+    return f"{row['hour_requests']:,} of {most:,}" if most else f"{row['hour_requests']:,}"
 
 
 def address_of(row: Row) -> str:
@@ -121,6 +146,8 @@ def address_of(row: Row) -> str:
 def _state(row: Row) -> Cell:
     if not row.get("is_proxy_active", True):
         return Cell("off everywhere", "red")
+    if row.get("rests_until"):
+        return Cell("resting")
     if not row["is_active"]:
         return Cell("failed" if row["probe_at"] else "off", "red")
     return Cell("failing", "yellow") if row["consecutive_failures"] else Cell("on", "green")
@@ -138,11 +165,11 @@ def say_costs(costs: Row) -> str:
 
 def remove(
     ids: Ids,
-    force: Annotated[bool, typer.Option("--force", help="Also if a domain is asked directly then.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also if a domain is then fetched directly.")] = False,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Forget proxies; the history keeps their numbers."""
+    """Remove proxies; the history keeps their IDs."""
     from forager.proxies import service as control
 
     gone = run_action(
@@ -160,41 +187,77 @@ def remove(
 
 
 def assign(
-    domain: Domain,
-    ids: Annotated[list[int] | None, typer.Argument(metavar="ID", help="Numbers of proxies.")] = None,
+    domain: Annotated[
+        str | None,
+        typer.Argument(metavar="DOMAIN", help="A name, several with commas, or a pattern such as *.example.org."),
+    ] = None,
+    ids: Annotated[list[int] | None, typer.Argument(metavar="ID", help="IDs of proxies.")] = None,
     *,
-    country: Annotated[str | None, typer.Option(parser=country_code, metavar="CC", help="All of this country.")] = None,
-    provider: Annotated[str | None, typer.Option(metavar="NAME", help="All of this provider.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="To all known domains; names are not given then.")] = False,
+    profile: Annotated[str | None, typer.Option(metavar="NAME", help="To the domains of this profile.")] = None,
+    country: Annotated[
+        str | None, typer.Option(parser=country_code, metavar="CC", help="All proxies in this country.")
+    ] = None,
+    provider: Annotated[str | None, typer.Option(metavar="NAME", help="All proxies of this provider.")] = None,
     priority: Annotated[
-        int | None, typer.Option(min=1, max=10, metavar="N", help="1 comes first of those never used (5).")
+        int | None, typer.Option(min=1, max=10, metavar="N", help="Order among unused proxies, 1 first (5).")
     ] = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Ask a domain through these proxies only, in turns."""
+    """Ask domains through these proxies only, in turns."""
     from forager.proxies import service as control
 
-    if not (ids or country or provider):
-        raise UsageError(f"Which proxies? Such as: forager proxies assign {domain} 1 2 3.")
+    names, numbers = _read_assignment(domain, ids or [], is_for_many=every or profile is not None)
+    if not (numbers or country or provider):
+        raise UsageError(f"Which proxies? Such as: forager proxies assign {domain or '--all'} 1 2 3.")
     done = run_action(
         begin(home=home),
         "proxies",
-        lambda connection: control.assign(
-            connection, domain, ids or [], country=country, provider=provider, priority=priority, by=whoami()
+        lambda connection: control.assign_many(
+            connection,
+            names,
+            numbers,
+            profile=profile,
+            country=country,
+            provider=provider,
+            priority=priority,
+            by=whoami(),
         ),
-        noted=lambda done: Noted("domain.assign_proxies", "domain", done.domain, {"new": done.new}),
+        noted=_note_assigned,
     )
     if as_json:
-        return output.write_json(asdict(done))
-    there = len(done.proxies) - len(done.new)
-    already = f"; {there} already in its pool" if there else ""
-    return output.say(
-        f"{done.domain} is asked through {words.things(len(done.new), 'more proxy', 'more proxies')}{already}."
-    )
+        return output.write_json(asdict(done[0]) if len(done) == 1 else [asdict(each) for each in done])
+    for each in done[:MOST_SAID]:
+        there = len(each.proxies) - len(each.new)
+        already = f"; {there} already in its pool" if there else ""
+        output.say(
+            f"{each.domain} is asked through {words.things(len(each.new), 'more proxy', 'more proxies')}{already}."
+        )
+    if len(done) > MOST_SAID:
+        output.say(f"… and {words.things(len(done) - MOST_SAID, 'more domain')}.")
+    return None
+
+
+def _note_assigned(done: Sequence["Assigned"]) -> Noted:
+    name = done[0].domain if len(done) == 1 else None
+    return Noted("domain.assign_proxies", "domain", name, {"domains": len(done), "new": done[0].new})
+
+
+def _read_assignment(domain: str | None, ids: list[int], *, is_for_many: bool) -> tuple[list[str] | None, list[int]]:
+    """Returns the domains, None for many, and the proxies: without a domain the first word is a proxy's number."""
+    if is_for_many:
+        if domain is not None and not domain.isdecimal():
+            raise UsageError(f"Either name a domain ({domain}), or use --all or --profile.")
+        return None, [int(domain), *ids] if domain is not None else ids
+    names = [part.strip() for part in (domain or "").split(",") if part.strip()]
+    if not names:
+        raise UsageError("Which domain? Such as: forager proxies assign shop.example 1 2 3, or --all.")
+    return names, ids
 
 
 def unassign(domain: Domain, ids: SomeIds = None, as_json: AsJson = False, home: Home = None) -> None:
-    """Take proxies from a domain; without any it is asked directly."""
+    """Take proxies from a domain; without any it uses the default pool."""
     from forager.proxies import service as control
 
     done = run_action(
@@ -205,16 +268,16 @@ def unassign(domain: Domain, ids: SomeIds = None, as_json: AsJson = False, home:
     )
     if as_json:
         return output.write_json({"domain": done.domain, "proxies": done.proxies})
-    return output.say(f"{words.things(len(done.proxies), 'proxy', 'proxies')} taken from {done.domain}.")
+    return output.say(f"{words.things(len(done.proxies), 'proxy', 'proxies')} removed from {done.domain}.")
 
 
 def enable(ids: Ids, domain: InPool = None, as_json: AsJson = False, home: Home = None) -> None:
-    """Switch proxies on and forget their failures."""
+    """Enable proxies and clear their failures."""
     _switch(ids, True, domain, as_json, home)
 
 
 def disable(ids: Ids, domain: InPool = None, as_json: AsJson = False, home: Home = None) -> None:
-    """Switch proxies off until somebody enables them."""
+    """Disable proxies until they are enabled again."""
     _switch(ids, False, domain, as_json, home)
 
 

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from forager.retention.minute_archive import StatsFile
 
 DAMAGED = 1
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would move, and move nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be moved; move nothing.")]
 Month = Annotated[str, typer.Argument(metavar="MONTH", help="Such as 2026-01.")]
-SomeMonth = Annotated[str | None, typer.Argument(metavar="MONTH", help="Such as 2026-01; all without.")]
+SomeMonth = Annotated[str | None, typer.Argument(metavar="MONTH", help="Such as 2026-01; by default all.")]
 
 
 def register(app: typer.Typer) -> None:
-    family = typer.Typer(cls=Group, rich_markup_mode=None, help="Move old visits to cold files, and look at those.")
+    family = typer.Typer(
+        cls=Group, rich_markup_mode=None, help="Move old visits to archive files, and list, verify or restore those."
+    )
     family.callback(invoke_without_command=True)(archive)
     family.command("list", cls=Command)(list_files)
     family.command("verify", cls=Command)(verify)
@@ -37,7 +39,7 @@ def register(app: typer.Typer) -> None:
 
 
 def archive(context: typer.Context, dry_run: DryRun = False, as_json: AsJson = False, home: Home = None) -> None:
-    """Move old visits to cold files, and look at those."""
+    """Move old visits to archive files, and list, verify or restore those."""
     if context.invoked_subcommand is not None:
         if dry_run or as_json or home:
             raise UsageError("Flags of a verb stand behind it: forager archive list --home FOLDER.")
@@ -83,7 +85,7 @@ def _tell(moved: "Moved", settings: "Settings") -> None:
     from forager.retention.service import cold_folder
 
     if moved.finished:
-        output.say(f"{words.things(moved.finished, 'slice')} of an earlier round finished.")
+        output.say(f"{words.things(moved.finished, 'slice')} of an earlier run finished.")
     if moved.copied:
         output.say(f"{words.things(moved.copied, 'earlier file')} copied to {settings.archive.bucket}.")
     if not moved.rows:
@@ -131,11 +133,11 @@ def _show_plan(settings: "Settings", *, as_json: bool) -> None:
         ]
         table.write(("month", "kind", number("rows"), number("in tables"), number("domains"), "of"), rows)
     total, size = sum(each.row_count for each in planned), sum(each.size_bytes for each in planned)
-    output.say(f"{words.things(total, 'row')} ({words.size(size)}) would move; nothing was changed.")
+    output.say(f"{words.things(total, 'row')} ({words.size(size)}) would be moved; nothing was changed.")
 
 
 def list_files(month: SomeMonth = None, as_json: AsJson = False, home: Home = None) -> None:
-    """List the cold files."""
+    """List the archive files."""
     from forager.retention import minute_archive as cold_stats
     from forager.retention.archive import list_archive_parts
     from forager.retention.service import cold_folder
@@ -165,7 +167,7 @@ def list_files(month: SomeMonth = None, as_json: AsJson = False, home: Home = No
         titles = ("month", "kind", "status", number("rows"), number("on disk"), number("restored"), text_column("file"))
         table.write(titles, rows)
     else:
-        output.say("Nothing is in cold files. `forager archive --dry-run` says what would move.")
+        output.say("There are no archive files. `forager archive --dry-run` shows what would be moved.")
 
 
 def _slice_row(each: "Slice") -> dict[str, Any]:
@@ -190,7 +192,7 @@ def _stats_row(each: "StatsFile") -> dict[str, Any]:
 
 
 def verify(month: SomeMonth = None, as_json: AsJson = False, home: Home = None) -> None:
-    """Read cold files and their copies from end to end, and compare them with what was written."""
+    """Read archive files and their copies completely, and compare them with what was written."""
     from forager.retention.archive import verify as verify_all
     from forager.retention.service import cold_folder, get_cold_bucket
 
@@ -237,7 +239,7 @@ def restore(month: Month, home: Home = None) -> None:
 
 
 def drop(month: SomeMonth = None, home: Home = None) -> None:
-    """Drop what was read back; the files stay."""
+    """Drop the restored rows; the files stay."""
     from forager.retention.archive import drop_restored
 
     chosen = month_of(month) if month else None

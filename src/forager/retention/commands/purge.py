@@ -28,14 +28,17 @@ Name = Annotated[str, typer.Argument(metavar="DOMAIN", help="Its name, or a URL 
 Text = Annotated[str, typer.Argument(metavar="TEXT", help="A part of the URLs of the pages.")]
 Month = Annotated[str, typer.Argument(metavar="MONTH", help="Such as 2026-01.")]
 Before = Annotated[str, typer.Option("--before", metavar="WHEN", help="A day, a moment, or an age such as 90d.")]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the record.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Reason, stored in the list of purges.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be deleted; delete nothing.")]
+Forever = Annotated[bool, typer.Option("--forever", help="Keep it out: put it on the deny list. Needs --reason.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
 def register(app: typer.Typer) -> None:
     family = typer.Typer(
-        cls=Group, rich_markup_mode=None, help="Delete for good: a domain, pages, the frontier, history, cold files."
+        cls=Group,
+        rich_markup_mode=None,
+        help="Delete permanently: a domain, pages, the frontier, history, archive files.",
     )
     family.command("domain", cls=Command)(domain)
     family.command("pages", cls=Command)(pages)
@@ -50,24 +53,29 @@ def domain(
     name: Name,
     *,
     reason: Reason = "",
+    forever: Forever = False,
     dry_run: DryRun = False,
     yes: Yes = False,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Delete a domain with everything that is known of it."""
+    """Delete a domain with everything that belongs to it; a crawl may continue."""
     from forager.retention.purge import purge_domain
 
+    if forever and not reason.strip():
+        raise UsageError("--forever needs --reason: the deny list shows it to whoever meets the name again.")
     settings = begin(home=home)
     _do(
         settings,
-        lambda conn, order: purge_domain(conn, name, order),
+        lambda conn, order: purge_domain(conn, name, order, is_forever=forever),
         name,
         reason,
         is_trial=dry_run,
         is_sure=yes,
         as_json=as_json,
     )
+    if forever and not (dry_run or as_json):
+        output.say("It is on the deny list: links to it are dropped. `forager domains denied` shows the list.")
 
 
 def pages(
@@ -104,7 +112,7 @@ def frontier(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Forget pages that wait for their first visit."""
+    """Delete pages that wait for their first visit."""
     from forager.retention.clear_frontier import clear_frontier
 
     _do(
@@ -152,7 +160,7 @@ def cold(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Delete the cold files of a month."""
+    """Delete the archive files of a month."""
     from forager.retention.purge import purge_cold
     from forager.retention.service import cold_folder, get_cold_bucket
 
@@ -194,7 +202,7 @@ def list_all(limit: Limit = 20, as_json: AsJson = False, home: Home = None) -> N
             ],
         )
     else:
-        output.say("Nothing was ever purged.")
+        output.say("Nothing was purged yet.")
 
 
 def _do(
@@ -237,7 +245,7 @@ def _confirm_name(name: str, trial: "PurgeResult") -> None:
     if not sys.stdin.isatty():
         raise UsageError("This deletes for good: say --yes, or --dry-run to see what would go.")
     output.say(f"{words.clean(trial.subject)}: {in_words(trial.counts)} will be deleted for good.")
-    if typer.prompt(f"Type {name} to go on", default="", show_default=False, err=True) != name:
+    if typer.prompt(f"Type {name} to continue", default="", show_default=False, err=True) != name:
         raise UsageError("Nothing was deleted.")
 
 

@@ -1,4 +1,4 @@
-"""Deletes old rows that every domain adds day by day: requests for robots.txt, changes of its state.
+"""Deletes old rows that every domain adds day by day: requests for robots.txt, changes of its state, old cookies.
 
 A thousand domains at a time, each batch in its own transaction. After a kill the next run starts with the first domain
 again and finds little to do there.
@@ -9,10 +9,13 @@ from functools import partial
 
 from forager.domains import retention
 from forager.domains.retention import DeletedRows
+from forager.domains.session_store import delete_old_sessions
 from forager.scheduler.job import Job, JobContext, Loop
 from forager.scheduler.text import things
 
 DOMAINS_AT_ONCE = 1000
+SESSION_S, SESSIONS_AT_ONCE = 90 * 86_400.0, 10_000
+"""Cookies of domains that were not crawled for so long are deleted."""
 
 
 class TracesJob(Job):
@@ -31,6 +34,8 @@ class TracesJob(Job):
                 refresh_every_s=settings.refresh.interval,
             )
         )
+        while await delete_old_sessions(conn, kept_s=SESSION_S, most=SESSIONS_AT_ONCE) == SESSIONS_AT_ONCE:
+            pass
         return f"{things(requests, 'request')} for robots.txt and {things(moves, 'move')} of domains deleted"
 
 

@@ -19,7 +19,7 @@ from forager.cli.help import Command
 from forager.cli.start import begin, require_bucket, whoami
 from forager.errors import ConfigurationError, UsageError
 from forager.export.commands.writers import check_writable
-from forager.runs.commands.ending import INTERRUPTED, exit_code
+from forager.runs.commands.ending import INTERRUPTED, exit_code, list_hints
 from forager.runs.models import ALL_KNOWN, RunSpec, Scope
 from forager.seeds.commands import arguments as seeds
 from forager.seeds.commands import report as seed_report
@@ -36,7 +36,10 @@ STOPPING = "stopping: open requests finish… (again: stop now) The same command
 STOPPING_NOW = "stopping now: open requests are dropped and made again when you resume."
 WHAT, HOW_FAR, HOW, TO = "What", "How far", "How", "Output"
 
-Urls = Annotated[list[str] | None, typer.Argument(metavar="URL", help="Where to start; a bare domain means https.")]
+Urls = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="URL", help="Where to start; a bare domain such as example.com means https://example.com/."),
+]
 SeedFile = Annotated[
     str | None,
     typer.Option("--file", "-f", metavar="FILE", help="A list of URLs or domains; - for stdin.", rich_help_panel=WHAT),
@@ -45,9 +48,11 @@ Known = Annotated[
     bool, typer.Option("--known", help="All known domains with pages left, instead of URLs.", rich_help_panel=WHAT)
 ]
 ScopeFlag = Annotated[
-    Scope,
+    Scope | None,
     typer.Option(
-        metavar="SCOPE", help="page, prefix (its folder), host, domain (sub-domains too), any.", rich_help_panel=WHAT
+        metavar="SCOPE",
+        help="page, prefix (its folder), host, domain (sub-domains too), any; remembered.",
+        rich_help_panel=WHAT,
     ),
 ]
 Include = Annotated[
@@ -56,19 +61,25 @@ Include = Annotated[
 Exclude = Annotated[
     list[str] | None, typer.Option(metavar="GLOB", help="No URLs like this; repeatable.", rich_help_panel=WHAT)
 ]
-MaxPages = Annotated[int | None, typer.Option(min=1, metavar="N", help="Visits at most.", rich_help_panel=HOW_FAR)]
+MaxPages = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Maximum number of visits.", rich_help_panel=HOW_FAR)
+]
 MaxPagesPerDomain = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Visits to each domain at most.", rich_help_panel=HOW_FAR)
+    int | None,
+    typer.Option(min=1, metavar="N", help="Maximum number of visits to each domain.", rich_help_panel=HOW_FAR),
 ]
 Depth = Annotated[
-    int | None, typer.Option(min=0, max=1000, metavar="N", help="Links from a seed at most.", rich_help_panel=HOW_FAR)
+    int | None,
+    typer.Option(
+        min=0, max=1000, metavar="N", help="Maximum number of links between a seed and a page.", rich_help_panel=HOW_FAR
+    ),
 ]
 Delay = Annotated[
     float | None,
     typer.Option(
         min=0,
         metavar="S",
-        help="Seconds between requests to a domain, at least 0.05; robots.txt may ask more.",
+        help="Seconds between requests to a domain, at least 0.05; robots.txt may ask for more.",
         rich_help_panel=HOW,
     ),
 ]
@@ -77,14 +88,18 @@ Workers = Annotated[
 ]
 AllowNetwork = Annotated[
     list[str] | None,
-    typer.Option(metavar="NET", help="Let the address guard through to this network; repeatable.", rich_help_panel=HOW),
+    typer.Option(
+        metavar="NET",
+        help="Allow this network in the address guard, such as 127.0.0.0/8; repeatable.",
+        rich_help_panel=HOW,
+    ),
 ]
 KeepFlag = Annotated[
     Keep | None,
     typer.Option(
         "--keep",
         metavar="POLICY",
-        help="Bodies: signals (none), snapshot, archive (WARC); domains may say otherwise.",
+        help="Bodies: signals (none), snapshot, archive (WARC); the setting of a domain wins.",
         rich_help_panel=HOW,
     ),
 ]
@@ -93,7 +108,7 @@ ImagesFlag = Annotated[
     typer.Option(
         "--images",
         metavar="POLICY",
-        help="Images: none, found (where each is shown), download; domains may say otherwise.",
+        help="Images: none, found (where each is shown), download; the setting of a domain wins.",
         rich_help_panel=HOW,
     ),
 ]
@@ -102,12 +117,25 @@ RenderingFlag = Annotated[
     typer.Option(
         "--rendering",
         metavar="WHEN",
-        help="A browser runs scripts: never, auto (empty pages), always; domains may say otherwise.",
+        help="A browser runs scripts: never, auto (empty pages), always; the setting of a domain wins.",
+        rich_help_panel=HOW,
+    ),
+]
+SitemapsFlag = Annotated[
+    bool | None,
+    typer.Option("--sitemaps/--no-sitemaps", help="Follow sitemaps of the sites.", rich_help_panel=HOW_FAR),
+]
+SetFlag = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other crawl setting of these sites, such as revisit_every=1d; repeatable.",
         rich_help_panel=HOW,
     ),
 ]
 Contact = Annotated[
-    str | None, typer.Option(metavar="WHO", help="E-mail or URL site owners can write to.", rich_help_panel=HOW)
+    str | None, typer.Option(metavar="WHO", help="E-mail or URL that site owners can write to.", rich_help_panel=HOW)
 ]
 Target = Annotated[
     str | None,
@@ -132,7 +160,7 @@ def crawl(
     *,
     file: SeedFile = None,
     known: Known = False,
-    scope: ScopeFlag = Scope.HOST,
+    scope: ScopeFlag = None,
     include: Include = None,
     exclude: Exclude = None,
     max_pages: MaxPages = None,
@@ -145,6 +173,8 @@ def crawl(
     keep: KeepFlag = None,
     images: ImagesFlag = None,
     rendering: RenderingFlag = None,
+    sitemaps: SitemapsFlag = None,
+    chosen_settings: SetFlag = None,
     target: Target = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -156,7 +186,20 @@ def crawl(
     if target is not None:
         check_writable(target)
     start = seeds.gather(urls or [], file, is_known=known)
-    seeds.check_seed_scope(start, scope, include or [], is_known=known)
+    seeds.check_seed_scope(start, scope or Scope.HOST, include or [], is_known=known)
+    chosen = read_flags(
+        chosen_settings,
+        include=include,
+        exclude=exclude,
+        max_depth=depth,
+        max_pages=max_pages_per_domain,
+        max_pages_per="run" if max_pages_per_domain else None,
+        delay=delay,
+        content=keep,
+        images=images,
+        rendering=rendering,
+        sitemaps=sitemaps,
+    )
     settings = begin(
         home=home,
         contact=contact,
@@ -173,7 +216,9 @@ def crawl(
         seeds.require_known_contact(settings.contact)
     spec = RunSpec(
         seeds=start.seeds,
-        scope=scope,
+        scope=scope or Scope.HOST,
+        is_scope_given=scope is not None,
+        settings=chosen,
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
         max_depth=settings.crawl.max_depth if depth is None else depth,
@@ -183,6 +228,7 @@ def crawl(
         seeds_total=0 if known else None,
         seeds_digest=ALL_KNOWN if known else None,
         allow_networks=settings.fetch.allow_networks if allow_network else (),
+        bare=start.bare,
     )
     import asyncio
 
@@ -197,6 +243,21 @@ def crawl(
         raise typer.Exit(INTERRUPTED) from None
     _tell(report, spec, start, is_quiet=quiet, as_json=as_json)
     raise typer.Exit(exit_code(report))
+
+
+def read_flags(assignments: Sequence[str] | None, **flags: Any) -> dict[str, Any]:
+    """Returns the crawl settings that were given, by name, as they are stored. They become settings of the sites."""
+    from forager.config.crawl_settings import SECRETS, canonical_name, read_layer
+
+    given = {name: value for name, value in flags.items() if value is not None}
+    for text in assignments or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--set {text!r} has no value; write --set NAME=VALUE, such as --set revisit_every=1d.")
+        if canonical_name(name) in SECRETS:
+            raise UsageError(f"{name} is a secret: set it with `forager domain NAME set`, which encrypts it.")
+        given[name] = value
+    return read_layer(given)
 
 
 def warn_min_delay(delay_s: float | None) -> None:
@@ -354,7 +415,7 @@ def _tell(report: "RunReport", spec: RunSpec, start: seeds.Start, *, is_quiet: b
 
     bad = sum(tally.bad for tally in start.tallies)
     if as_json:
-        output.write_json(as_document(report) | {"bad_lines": bad})
+        output.write_json(as_document(report) | {"bad_lines": bad, "hints": list_hints(report, spec)})
     if is_quiet:
         return
     summary.write(summary.summary_lines(report, spec, clock.now()))

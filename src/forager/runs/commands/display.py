@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from forager import clock
-from forager.cli import output
+from forager.cli import output, verbosity
 from forager.runs.commands.progress_view import Frame, History, plain_line, render, wait_message
 from forager.runs.models import Progress
 from forager.seeds.commands.report import SeedProgress
@@ -95,7 +95,7 @@ def open_display(frame: Frame, *, is_quiet: bool = False) -> Iterator[Display]:
     """The display that suits this process's standard error."""
     if is_quiet:
         yield Display(frame)
-    elif not sys.stderr.isatty():
+    elif not sys.stderr.isatty() or verbosity.is_verbose():
         yield LineDisplay(frame)
     else:
         from rich.live import Live
@@ -107,7 +107,7 @@ def open_display(frame: Frame, *, is_quiet: bool = False) -> Iterator[Display]:
 @contextlib.contextmanager
 def show_waiting(sentence: str, *, is_quiet: bool = False) -> Iterator[None]:
     """Something turns while there is no progress to show yet; only on a terminal."""
-    if is_quiet or not sys.stderr.isatty():
+    if is_quiet or output.is_quiet() or verbosity.is_verbose() or not sys.stderr.isatty():
         yield
         return
     with output.console("stderr").status(sentence, spinner="dots"):

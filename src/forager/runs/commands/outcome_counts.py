@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forager.frontier.models import OutcomeKind
-from forager.runs.models import IMAGE, OutcomeCount
+from forager.frontier.outcome_kind import LOGIN_WALL, OutcomeKind
+from forager.runs.models import IMAGE, SITEMAP, OutcomeCount
 
 GOOD, NEUTRAL, REFUSED, BAD = "green", "cyan", "yellow", "red"
 ORDER = {GOOD: 0, NEUTRAL: 1, REFUSED: 2, BAD: 3}
@@ -20,9 +20,11 @@ class LabelCount:
 
 
 def count_by_label(outcomes: Iterable[OutcomeCount]) -> list[LabelCount]:
-    """Grouped by label; the good ones first, then by number."""
+    """Grouped by label; the good ones first, then by number. Sitemaps and feeds have a line of their own elsewhere."""
     groups: dict[tuple[str, str], int] = {}
     for row in outcomes:
+        if row.reason.startswith(SITEMAP):
+            continue
         key = label_of(row.outcome, row.reason)
         groups[key] = groups.get(key, 0) + row.pages
     found = [LabelCount(label, pages, colour) for (label, colour), pages in groups.items()]
@@ -49,6 +51,8 @@ def label_of(outcome: str, reason: str) -> tuple[str, str]:
 
 
 def _success(reason: str) -> tuple[str, str]:
+    if reason == LOGIN_WALL:
+        return "login forms in place of pages", REFUSED
     if reason == "304":
         return "unchanged", NEUTRAL
     return ("redirect", NEUTRAL) if reason.startswith("3") else ("ok", GOOD)

@@ -14,7 +14,7 @@ from forager.cli.flags import Home
 from forager.cli.help import Command
 from forager.cli.start import begin, require_bucket, whoami
 from forager.errors import NotFoundError
-from forager.frontier.models import OutcomeKind
+from forager.frontier.outcome_kind import OutcomeKind
 from forager.runs.commands.crawl import (
     Contact,
     Delay,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from forager.instance import Forager
     from forager.runs.models import RunReport
 
-Names = Annotated[list[str] | None, typer.Argument(metavar="DOMAIN", help="Only these domains; all without.")]
-Now = Annotated[bool, typer.Option("--now", help="Also what was crawled to its end and is not due yet.")]
+Names = Annotated[list[str] | None, typer.Argument(metavar="DOMAIN", help="Only these domains; by default all.")]
+Now = Annotated[bool, typer.Option("--now", help="Also sites that were crawled completely and are not due yet.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Wait for what becomes due, until Ctrl-C.")]
 AsJson = Annotated[bool, typer.Option("--json", help="A list of summaries as JSON on standard output.")]
 
@@ -149,7 +149,7 @@ def _tell(reports: Sequence["RunReport"], names: Sequence[str] | None, *, is_now
     if not reports:
         output.say(_empty_message(names, is_now=is_now))
         return
-    rows = [row for report in reports for row in report.progress.outcomes if not row.is_image]
+    rows = [row for report in reports for row in report.progress.outcomes if row.is_page]
     good = [row for row in rows if row.outcome == OutcomeKind.SUCCESS]
     same = sum(row.pages for row in good if row.reason == "304")
     moved = sum(row.pages for row in good if is_redirect(row.reason))
@@ -157,7 +157,8 @@ def _tell(reports: Sequence["RunReport"], names: Sequence[str] | None, *, is_now
     new = sum(report.progress.pages_learned for report in reports)
     redirects = f", {words.things(moved, 'redirect')}" if moved else ""
     output.say(
-        f"{words.things(had, 'page')} had, {same} of them unchanged (304){redirects}, {words.things(new, 'new URL')}."
+        f"{words.things(had, 'page')} fetched, {same} of them unchanged (304){redirects}, "
+        f"{words.things(new, 'new URL')}."
     )
     if failed := [row for row in rows if row.outcome not in {OutcomeKind.SUCCESS, OutcomeKind.CANCELLED}]:
         number = sum(row.pages for row in failed)

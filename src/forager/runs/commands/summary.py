@@ -24,7 +24,9 @@ DROPPED = {
     "too_many": "over crawl.max_links_per_page",
     "bad_url": "no URL at all",
     "duplicate": "repeated on the same page",
+    "denied": "to domains on the deny list (`forager domains denied` shows it)",
     "purged": "to pages that were purged meanwhile",
+    "switched_off": "sitemaps and feeds, which are switched off",
 }
 HINTS = {
     "address refused": ": not a public address; --allow-network lets it through",
@@ -34,8 +36,8 @@ KEPT = {"stored": "stored", "known": "stored before"}
 LOST = "lost:"
 LOSSES = {
     "disk_full": "the disk is full",
-    "store_away": "nobody answered at the object store",
-    "store_refused": "the object store refused them",
+    "store_away": "the object store did not answer",
+    "store_refused": "the object store rejected them",
     "no_bucket": "the bucket is gone",
     "not_writable": "the folder `bodies` of the data folder may not be written",
     "missing": "the stored file is gone",
@@ -64,7 +66,11 @@ def summary_lines(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]
         _due([domain for domain in report.standing if domain.status == "exhausted"]),
         _next(report),
     )
-    return [*_opening(report, spec, now), *(line for section in sections if section for line in (Line(""), *section))]
+    return [
+        *_opening(report, spec, now),
+        *_redirected(report),
+        *(line for section in sections if section for line in (Line(""), *section)),
+    ]
 
 
 def write(lines: list[Line]) -> None:
@@ -85,7 +91,39 @@ def _opening(report: RunReport, spec: RunSpec, now: datetime) -> list[Line]:
         f" ({words.rate(rate)}) · {words.size(progress.wire_bytes)} read"
         f" · {words.things(progress.links_seen, 'link')}, {words.things(progress.pages_learned, 'new URL')}"
     )
-    return [Line(sentence, style), Line(figures)]
+    return [Line(sentence, style), Line(figures), *_format_listed(report)]
+
+
+def _format_listed(report: RunReport) -> list[Line]:
+    """What sitemaps and feeds listed, and how many of them could not be read."""
+    listed = report.listed
+    files = [
+        words.things(number, noun) for number, noun in ((listed.sitemaps, "sitemap"), (listed.feeds, "feed")) if number
+    ]
+    lines = []
+    if files:
+        lines.append(Line(f"{words.things(listed.urls, 'URL')} from {' and '.join(files)}"))
+    if listed.unread:
+        name = report.progress.domains[0].name if len(report.progress.domains) == 1 else "NAME"
+        unread = words.things(listed.unread, "sitemap or feed", "sitemaps or feeds")
+        lines.append(Line(f"{unread} could not be read: `forager domain {name} sitemaps` says why"))
+    return lines
+
+
+def _redirected(report: RunReport) -> list[Line]:
+    """Which seeds lead elsewhere: that was crawled instead."""
+    moved = list(report.redirected.items())
+    lines = [
+        Line(f"{words.clean(seed)} {_verb(seed, url)} {words.clean(url)}, crawled instead", "yellow")
+        for seed, url in moved[:MOST_ROWS]
+    ]
+    more = len(moved) - MOST_ROWS
+    return [*lines, *([Line(f"and {words.things(more, 'more seed')} that redirect", "yellow")] if more > 0 else [])]
+
+
+def _verb(seed: str, url: str) -> str:
+    is_fallback = seed.startswith("https://") and url == f"http://{seed.removeprefix('https://')}"
+    return "does not work over https:" if is_fallback else "redirects to"
 
 
 def _done(report: RunReport) -> list[Line]:
@@ -121,9 +159,9 @@ def _format_reason(reason: str, spec: RunSpec, pages: int) -> str:
         case "domain_waits":
             return f"{noun} of domains that asked to wait"
         case "domain_paused":
-            return f"{noun} of domains that are paused; `forager domain NAME resume` goes on"
+            return f"{noun} of domains that are paused; `forager domain NAME resume` resumes them"
         case "paused":
-            return f"{noun} {are} paused; `forager tasks resume` goes on"
+            return f"{noun} {are} paused; `forager tasks resume` resumes them"
         case "waits_for_task":
             return f"{noun} {wait} for other tasks"
         case "stopped":

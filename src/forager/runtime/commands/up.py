@@ -29,15 +29,15 @@ LATE_S = 30.0
 
 Workers = Annotated[
     int | None,
-    typer.Option(min=0, max=256, metavar="N", help="Worker processes; 0 leaves the crawling to other machines."),
+    typer.Option(min=0, max=256, metavar="N", help="Worker processes; 0: only other machines crawl."),
 ]
 Host = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Where the API listens.")]
 Port = Annotated[int | None, typer.Option(min=0, max=65535, metavar="N", help="Its port.")]
 Processes = Annotated[int | None, typer.Option(min=1, max=64, metavar="N", help="Processes that serve the API.")]
-Contact = Annotated[str | None, typer.Option(metavar="WHO", help="E-mail or URL site owners can write to.")]
+Contact = Annotated[str | None, typer.Option(metavar="WHO", help="E-mail or URL that site owners can write to.")]
 AllowNetwork = Annotated[
     list[str] | None,
-    typer.Option(metavar="NET", help="Let the address guard through to this network; repeatable."),
+    typer.Option(metavar="NET", help="Allow this network in the address guard, such as 127.0.0.0/8; repeatable."),
 ]
 
 
@@ -55,7 +55,7 @@ def up(
     allow_network: AllowNetwork = None,
     home: Home = None,
 ) -> None:
-    """Start everything: API, timetable and workers. They crawl every known domain, again and again as it is due."""
+    """Start everything: API, dashboard, scheduler and workers. They crawl every known domain whenever it is due."""
     settings = begin(
         home=home,
         contact=contact,
@@ -99,7 +99,7 @@ async def run(settings: "Settings", *, workers: int) -> None:
             finally:
                 greeting.cancel()
                 await asyncio.gather(greeting, return_exceptions=True)
-    output.say("Stopped. `forager up` goes on where it stopped.")
+    output.say("Stopped. `forager up` resumes.")
 
 
 async def _announce_when_ready(forager: "Forager", *, workers: int) -> None:
@@ -114,7 +114,7 @@ async def _announce_when_ready(forager: "Forager", *, workers: int) -> None:
     while not await is_serving(settings.api.host, settings.api.port, within_s=ANSWER_S):
         if not has_told and clock.monotonic() - began > LATE_S:
             output.say(
-                f"The API does not answer on {settings.api_url} yet: the lines above say why; it is tried again."
+                f"The API does not respond on {settings.api_url} yet: the lines above say why; Forager tries again."
             )
             has_told = True
         await asyncio.sleep(ASK_EVERY_S)
@@ -137,7 +137,7 @@ async def print_startup(forager: "Forager", *, workers: int) -> None:
     else:
         output.say(f"  workers   {workers}")
     if link := await _first_link(forager):
-        output.say(f"  first     {link}\n            makes the first administrator; it works once, for 24 hours")
+        output.say(f"  first     this link creates the first administrator; it works once, for 24 hours:\n{link}")
     output.say("  Ctrl-C stops it.")
 
 

@@ -23,14 +23,14 @@ def register(app: typer.Typer) -> None:
 
 def duplicates(
     *,
-    url: Annotated[str | None, typer.Argument(metavar="URL", help="Only what resembles this page.")] = None,
+    url: Annotated[str | None, typer.Argument(metavar="URL", help="Only pages similar to this one.")] = None,
     domain: DomainName = None,
     distance: Distance = 3,
     limit: Limit = 20,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """List pages that say the same, or nearly."""
+    """List pages with the same text, or nearly."""
     settings = begin(home=home)
     if url is not None:
         return _show_page(settings, url, distance, limit, as_json=as_json)

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from forager.search.sync import SyncResult, SyncStatus
 
 LINE_EVERY_S = 10.0
-Anew = Annotated[bool, typer.Option("--anew", help="Give up an index that was begun, and begin with the first page.")]
-Off = Annotated[bool, typer.Option("--off", help="Leave the search server: delete its indexes, note no more changes.")]
-Status = Annotated[bool, typer.Option("--status", help="Only tell how things are.")]
+Anew = Annotated[bool, typer.Option("--anew", help="Discard an unfinished index and start again.")]
+Off = Annotated[
+    bool, typer.Option("--off", help="Stop using the search server: delete its indexes, record no more changes.")
+]
+Status = Annotated[bool, typer.Option("--status", help="Only show the status.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -66,7 +68,7 @@ async def _make(forager: "Forager", *, anew: bool) -> tuple[dict[str, Any], list
         changed = await index_all(forager.pool, anew=elsewhere is None)
         if elsewhere is None:
             await note(forager.database, Noted("search.reindex", "search", "postgres", {"pages": changed}))
-            sentence = f"PostgreSQL does the searching: {words.things(changed, 'page')} indexed anew."
+            sentence = f"PostgreSQL is used for search: {words.things(changed, 'page')} indexed again."
             return {"backend": "postgres", "changed": changed}, [sentence]
         async with forager.pool.acquire() as conn:
             try:
@@ -119,17 +121,17 @@ def _format_status(backend: str, standing: "SyncStatus") -> Iterator[str]:
     if backend == "postgres" and not standing.has_live and not standing.is_building:
         yield "PostgreSQL does the searching."
         return
-    state = "is searched" if standing.has_live else "is not made yet, PostgreSQL answers"
-    making = "; another one is being made" if standing.is_building and standing.has_live else ""
+    state = "is in use" if standing.has_live else "is not built yet; PostgreSQL is used"
+    making = "; another one is being built" if standing.is_building and standing.has_live else ""
     yield f"The search server's index {state}{making}; {words.things(standing.waiting, 'change')} to be sent."
     if backend == "postgres":
-        yield "search.backend is postgres, so nobody sends them: `forager reindex --off` notes no more."
+        yield "search.backend is postgres, so they are not sent: `forager reindex --off` stops recording them."
 
 
 def _list_errors(standing: "SyncStatus") -> Iterator[str]:
     if standing.refused:
         yield (
-            f"The server would not take {words.things(standing.refused, 'document')}: `forager reindex --status` says "
+            f"The server rejected {words.things(standing.refused, 'document')}: `forager reindex --status` says "
             "which and why."
         )
 

@@ -37,12 +37,16 @@ def search(
     *,
     asked: Annotated[
         list[str],
-        typer.Argument(metavar="WORDS", help='All of these; "in this order"; -without; this OR that.'),
+        typer.Argument(metavar="WORDS", help='Words that must occur; "a phrase"; -excluded; this OR that.'),
     ],
     language: Annotated[
         str | None,
         typer.Option(
-            "--language", "-l", help="Only pages in it, such as de.", metavar="TAG", rich_help_panel=NARROWING
+            "--language",
+            "-l",
+            help="Only pages in this language, such as de.",
+            metavar="TAG",
+            rich_help_panel=NARROWING,
         ),
     ] = None,
     domain: Annotated[
@@ -62,20 +66,27 @@ def search(
         str | None, typer.Option(help="Only in this category.", metavar="NAME", rich_help_panel=PRODUCTS)
     ] = None,
     availability: Annotated[
-        str | None, typer.Option(help="Only these, such as in_stock.", metavar="WORD", rich_help_panel=PRODUCTS)
+        str | None,
+        typer.Option(help="Only with this availability, such as in_stock.", metavar="WORD", rich_help_panel=PRODUCTS),
     ] = None,
     price: Annotated[
-        str | None, typer.Option(help="From-to, such as 10-25, 10- or -25.", metavar="RANGE", rich_help_panel=PRODUCTS)
+        str | None, typer.Option(help="A range such as 10-25, 10- or -25.", metavar="RANGE", rich_help_panel=PRODUCTS)
     ] = None,
     currency: Annotated[
-        str | None, typer.Option(help="Only prices in it, such as EUR.", metavar="CODE", rich_help_panel=PRODUCTS)
+        str | None,
+        typer.Option(help="Only prices in this currency, such as EUR.", metavar="CODE", rich_help_panel=PRODUCTS),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="Hits at most.", metavar="N")] = 10,
-    after: Annotated[str | None, typer.Option(help="Where the page before ended, as it said.", metavar="PLACE")] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=1000, help="Maximum number of results.", metavar="N")
+    ] = 10,
+    after: Annotated[
+        str | None,
+        typer.Option(help="Continue after this position, which the previous page of results prints.", metavar="PLACE"),
+    ] = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Find pages, or products, by what they say."""
+    """Search pages, or products, by their text."""
     from forager.search import service as control
     from forager.search.backend import open_searching
     from forager.search.models import ProductQuery, Query

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from typing import IO, TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -34,6 +35,8 @@ class Start:
     """The list's seeds; of a long one as many as could be looked at before it is planted."""
     tallies: "Sequence[ReadCounts]" = ()
     """What was read of the list so far."""
+    bare: tuple[str, ...] = ()
+    """Those of `named` that were written without a scheme."""
 
     @property
     def seeds(self) -> tuple[str, ...]:
@@ -45,7 +48,7 @@ def gather(arguments: Sequence[str], file: str | None, *, is_known: bool = False
     """Every seed once, normalised. Refuses an argument that is no URL, and a list in which no line is one."""
     from forager.seeds.service import MOST_NAMED, NO_LIST, SeedList
 
-    named = name_seeds(arguments)
+    named, bare = name_seeds(arguments), find_bare(arguments)
     if is_known and (named or file is not None):
         raise UsageError("--known takes what was loaded before; give it no URL and no list, or leave it out.")
     if file is None:
@@ -54,26 +57,47 @@ def gather(arguments: Sequence[str], file: str | None, *, is_known: bool = False
                 "No URL was given. Write: forager crawl https://example.com, or -f FILE with one URL per line, "
                 "or --known for all that was loaded before."
             )
-        return Start(named, NO_LIST, ())
+        return Start(named, NO_LIST, (), bare=bare)
     tally, seeds = open_list(file)
     first = tuple(itertools.islice(seeds, MOST_NAMED + 1))
     if not first and not named:
         raise UsageError(no_seeds_message(tally))
     source = source_of(file)
     if len(first) > MOST_NAMED:
-        return Start(named, SeedList(source, itertools.chain(first, seeds), is_long=True), _urls(first), [tally])
+        return Start(named, SeedList(source, itertools.chain(first, seeds), is_long=True), _urls(first), [tally], bare)
     others = {seed.url: seed for seed in first if seed.url not in set(named)}
-    return Start(named, SeedList(source, tuple(others.values())), tuple(others), [tally])
+    return Start(named, SeedList(source, tuple(others.values())), tuple(others), [tally], bare)
 
 
 def name_seeds(arguments: Sequence[str]) -> tuple[str, ...]:
-    """Arguments as URLs, each once."""
-    from forager.seeds.found import to_url
+    """Arguments as URLs, each once. Says so where one carries a user name and password: they are not part of a URL."""
+    from forager.seeds.found import credentials_note, to_url
 
     try:
-        return tuple(dict.fromkeys(map(to_url, arguments)))
+        named = tuple(dict.fromkeys(map(to_url, arguments)))
     except BadUrlError as error:
         raise UsageError(str(error)) from None
+    for note in filter(None, map(credentials_note, arguments)):
+        _say_once(note)
+    return named
+
+
+@cache
+def _say_once(note: str) -> None:
+    """Seeds are read more than once; a person is told once."""
+    from forager.cli import output
+
+    output.say(note)
+
+
+def find_bare(arguments: Sequence[str]) -> tuple[str, ...]:
+    """The arguments without a scheme, as URLs: https is a guess."""
+    from forager.seeds.found import is_bare_host, to_url
+
+    typed = {to_url(text) for text in arguments if not is_bare_host(text)}
+    return tuple(
+        url for url in dict.fromkeys(to_url(text) for text in arguments if is_bare_host(text)) if url not in typed
+    )
 
 
 def open_list(file: str, shape: "Shape" = "auto") -> tuple["ReadCounts", Iterator["Seed"]]:

@@ -28,7 +28,7 @@ def bad_lines(tallies: Sequence["ReadCounts"]) -> list[str]:
 
 def say_bad_lines(tallies: Sequence["ReadCounts"]) -> None:
     for line in bad_lines(tallies):
-        output.say(f"forager: {line}")
+        output.complain(line)
 
 
 def as_documents(tallies: Sequence["ReadCounts"]) -> list[dict[str, Any]]:
@@ -47,6 +47,8 @@ def sum_up(loaded: "Loaded", tallies: Sequence["ReadCounts"], elapsed_s: float) 
         (loaded.known, "page known before, or named twice", "pages known before, or named twice"),
         (bad, "bad line", "bad lines"),
     ]
+    if loaded.denied:
+        rows.append((loaded.denied, "page of a domain on the deny list", "pages of domains on the deny list"))
     return [
         f"{words.things(read, 'line')} read in {words.duration(elapsed_s)} ({rate})",
         *(f"{words.count(number):>11}  {one if number == 1 else many}" for number, one, many in rows),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from forager.cli import command_hints as hints
 from forager.cli import format as words
 from forager.cli import output
 from forager.cli.flags import Home
 from forager.cli.help import Command
-from forager.cli.start import Noted, begin, note
+from forager.cli.start import Noted, begin, note, whoami
 from forager.errors import UsageError
 from forager.seeds.commands import arguments as seeds
 from forager.seeds.commands import report as seed_report
@@ -51,9 +52,18 @@ Source = Annotated[
     typer.Option("--source", metavar="NAME", help="Kept with new domains; default: the file.", rich_help_panel=FROM),
 ]
 Contact = Annotated[
-    str | None, typer.Option(metavar="WHO", help="E-mail or URL site owners can write to.", rich_help_panel=FROM)
+    str | None, typer.Option(metavar="WHO", help="E-mail or URL that site owners can write to.", rich_help_panel=FROM)
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be taken, and what not.", rich_help_panel=TO)]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Show what would be loaded and what would be rejected; change nothing.", rich_help_panel=TO
+    ),
+]
+Hold = Annotated[
+    bool,
+    typer.Option("--hold", help="New domains are paused until they are resumed.", rich_help_panel=FROM),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.", rich_help_panel=TO)]
 AsJson = Annotated[bool, typer.Option("--json", help="The summary as JSON on standard output.", rich_help_panel=TO)]
 
@@ -84,6 +94,7 @@ def seed(
     list_format: Format = ListFormat.AUTO,
     source: Source = None,
     contact: Contact = None,
+    hold: Hold = False,
     dry_run: DryRun = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -98,7 +109,7 @@ def seed(
     named = seeds.name_seeds(urls or [])
     settings = begin(home=home, contact=contact)
     batches = [
-        *([_from_arguments(named, source)] if named else []),
+        *([_from_arguments(named, seeds.find_bare(urls or []), source)] if named else []),
         *([_from_list(file, list_format, source)] if file is not None else []),
         *([_from_sitemap(sitemap, settings, source)] if sitemap is not None else []),
     ]
@@ -109,7 +120,7 @@ def seed(
         asyncio.run(_show(batches, as_json=as_json))
     else:
         try:
-            asyncio.run(_load(settings, batches, is_quiet=quiet, as_json=as_json))
+            asyncio.run(_load(settings, batches, is_held=hold, is_quiet=quiet, as_json=as_json))
         except KeyboardInterrupt:
             taken = words.things(sum(tally.seeds for tally in tallies), "seed")
             output.say(f"Stopped after {taken}; the same command adds the rest.")
@@ -121,10 +132,10 @@ def seed(
 # Where seeds come from ----------------------------------------------------------------------------------------------
 
 
-def _from_arguments(named: Sequence[str], source: str | None) -> Batch:
+def _from_arguments(named: Sequence[str], bare: Sequence[str], source: str | None) -> Batch:
     from forager.seeds.found import ReadCounts, Seed
 
-    found = (Seed(url, None, number) for number, url in enumerate(named, start=1))
+    found = (Seed(url, None, number, url in bare) for number, url in enumerate(named, start=1))
     return Batch(source or "seed", ReadCounts("the command line", "argument"), _flow(found))
 
 
@@ -175,7 +186,9 @@ def _check_source(source: str | None) -> None:
 # What becomes of them -----------------------------------------------------------------------------------------------
 
 
-async def _load(settings: "Settings", batches: Sequence[Batch], *, is_quiet: bool, as_json: bool) -> None:
+async def _load(
+    settings: "Settings", batches: Sequence[Batch], *, is_held: bool, is_quiet: bool, as_json: bool
+) -> None:
     """Nothing is opened before there is a seed to load."""
     from forager import clock
     from forager.instance import open_forager
@@ -195,14 +208,24 @@ async def _load(settings: "Settings", batches: Sequence[Batch], *, is_quiet: boo
                     source=batch.source,
                     is_scored=settings.crawl.domain_order == "smart",
                     on_loaded=lambda so_far: show(so_far.seeds),
+                    held_by=whoami() if is_held else None,
                 )
-        await note(forager.database, _noted(loaded, batches))
+        await note(forager.database, _noted(loaded, batches, is_held=is_held))
+    if is_held and loaded.new_domains and not is_quiet:
+        output.say(_held(batches))
     _tell(loaded, tallies, clock.monotonic() - began_at, is_quiet=is_quiet, as_json=as_json)
 
 
-def _noted(loaded: "Loaded", batches: Sequence[Batch]) -> Noted:
+def _noted(loaded: "Loaded", batches: Sequence[Batch], *, is_held: bool) -> Noted:
     details = {"seeds": loaded.seeds, "new_domains": loaded.new_domains, "new_pages": loaded.new_pages}
-    return Noted("frontier.seed", "frontier", None, details | {"sources": [batch.source for batch in batches]})
+    sources = [batch.source for batch in batches]
+    return Noted("frontier.seed", "frontier", None, details | {"sources": sources, "is_held": is_held or None})
+
+
+def _held(batches: Sequence[Batch]) -> str:
+    """What starts the domains that were added paused."""
+    commands = [f"`{hints.resume_source(batch.source)}`" for batch in batches]
+    return f"New domains are paused: nothing of them is visited. {' and '.join(commands)} starts them."
 
 
 async def _begin(batch: Batch) -> "AsyncIterator[Seed]":
@@ -230,6 +253,7 @@ def _tell(
                 "new_domains": loaded.new_domains,
                 "new_pages": loaded.new_pages,
                 "known": loaded.known,
+                "denied": loaded.denied,
                 "bad": sum(tally.bad for tally in tallies),
                 "bad_lines": seed_report.as_documents(tallies),
                 "elapsed_s": round(elapsed_s, 3),

@@ -69,7 +69,7 @@ async def list_metrics(_who: User) -> Response:
 async def task_stats(
     request: Request, _who: User, since: Annotated[Moment | None, Query(description="By default a day ago.")] = None
 ) -> Response:
-    """Tasks that are open, or were made or closed since, by state: how many, and how long they took."""
+    """Tasks that are open, or were closed since, by state: how many, how long they took and how long they waited."""
     async with look(request) as conn:
         return listed(await tasks.count(conn, since=since or clock.now() - timedelta(days=1)))
 

@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> None:
-    """Show what takes how much room, and what the tables need."""
+    """Show the space that tables and files use, and which tables need maintenance."""
     from forager.backup.service import stored_folders
     from forager.images.service import image_rules
     from forager.retention.service import rules_of
@@ -98,7 +98,7 @@ def _sum_up(found: "Report") -> None:
     if found.growth_bytes is not None:
         parts.append(f"grows {_format_growth(found.growth_bytes)} a day")
     if found.cold_rows:
-        parts.append(f"{words.things(found.cold_rows, 'visit')} in cold files")
+        parts.append(f"{words.things(found.cold_rows, 'visit')} in archive files")
     if found.free_bytes is not None:
         parts.append(f"{words.size(found.free_bytes)} free on the disk")
     output.say("; ".join(parts) + ".")

@@ -55,7 +55,7 @@ def batches(context: typer.Context, *, limit: Limit = 20, as_json: AsJson = Fals
 
 
 def restart(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name or number of a batch.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name or ID of a batch.")],
     *,
     limit: AtMost = 10_000,
     dry_run: DryRun = False,

@@ -39,30 +39,35 @@ def register(app: typer.Typer) -> None:
 
 def errors(
     fingerprint: Annotated[
-        str | None, typer.Argument(metavar="FINGERPRINT", help="One problem in full; its first characters do.")
+        str | None,
+        typer.Argument(metavar="FINGERPRINT", help="Show one problem in full; the first characters are enough."),
     ] = None,
     *,
     since: Annotated[str, typer.Option("--since", metavar="SPAN", help="How far to look back.")] = "1d",
     category: Annotated[Kind | None, typer.Option("--category", help="Only these.")] = None,
-    dead: Annotated[bool, typer.Option("--dead", help="What failed for good by our own fault.")] = False,
-    redrive: Annotated[
-        bool, typer.Option("--redrive", help="Try it again: this problem, or all that is dead.")
+    dead: Annotated[
+        bool, typer.Option("--dead", help="Visits given up: by a fault of Forager, or after all retries.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --redrive: only say what it would do.")] = False,
+    redrive: Annotated[
+        bool, typer.Option("--redrive", help="Retry: this problem, or all permanently failed visits.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --redrive: only show what it would do.")] = False,
     limit: Limit = 30,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Show what goes wrong, by problem."""
+    """Show errors, grouped by problem."""
     span = _span(since)
     if redrive:
         if not (fingerprint or dead):
             raise UsageError("What is to be tried again? Name a problem, or take all that is dead with --dead.")
-        return _redrive(fingerprint, span, dry_run, as_json, home)
+        if fingerprint and category:
+            raise UsageError("A problem has one category: name the problem, or --dead with the category.")
+        return _redrive(fingerprint, category, span, dry_run=dry_run, as_json=as_json, home=home)
     if dry_run:
         raise UsageError("--dry-run belongs to --redrive.")
     if dead:
-        return _dead(limit, as_json, home)
+        return _dead(category, limit, as_json, home)
     if fingerprint:
         return _one(fingerprint, span, as_json, home)
     return _all(span, category, limit, as_json, home)
@@ -86,7 +91,7 @@ def _all(span: timedelta, category: Kind | None, limit: int, as_json: bool, home
     if as_json:
         return output.write_json_list([asdict(each) for each in found])
     if not found:
-        return output.say("Nothing went wrong in this time.")
+        return output.say("No errors in this time.")
     now = clock.now()
     table.write(
         ("fingerprint", "category", number("failures"), number("domains"), "first", "last", text_column("what")),
@@ -105,7 +110,7 @@ def _all(span: timedelta, category: Kind | None, limit: int, as_json: bool, home
     )
     total = sum(each.failures for each in found)
     problems = words.things(len(found), "problem")
-    return output.say(f"{words.things(total, 'failure')}, {problems}. `forager errors FINGERPRINT` tells more of one.")
+    return output.say(f"{words.things(total, 'failure')}, {problems}. `forager errors FINGERPRINT` shows one in full.")
 
 
 def _format_pattern(pattern: "Pattern") -> str:
@@ -158,22 +163,27 @@ def _write_rows(heads: tuple[str, str, str], rows: list[tuple[str, str, str]]) -
         table.write((wrap_column(heads[0]), number(heads[1]), number(heads[2])), rows)
 
 
-def _dead(limit: int, as_json: bool, home: Any) -> None:
+def _dead(category: Kind | None, limit: int, as_json: bool, home: Any) -> None:
     from forager.tasks import failures as control
 
-    row = run_query(begin(home=home), "errors", lambda connection: control.list_dead(connection, limit=limit))
+    row = run_query(
+        begin(home=home),
+        "errors",
+        lambda connection: control.list_dead(connection, category=category, limit=limit),
+    )
     if as_json:
         return output.write_json(row)
     now = clock.now()
     if not (row["tasks"] or row["webhooks"]):
-        return output.say("Nothing failed for good by our own fault.")
+        return output.say("Nothing was given up.")
     table.write(
-        ("what", number("id"), wrap_column("url"), "died", text_column("why")),
+        ("what", number("id"), "cause", wrap_column("url"), "died", text_column("why")),
         [
             *(
                 (
                     "visit",
                     str(each["task_id"]),
+                    each["category"],
                     words.clean(each["url"]),
                     words.format_relative(each["died_at"], now),
                     words.clean(f"{each['code']}: {each['message']}"),
@@ -184,6 +194,7 @@ def _dead(limit: int, as_json: bool, home: Any) -> None:
                 (
                     "webhook",
                     str(each["id"]),
+                    "–",
                     words.clean(each["url"]),
                     words.format_relative(each["died_at"], now),
                     words.clean(each["error"] or f"it answered {each['status_code']}"),
@@ -192,10 +203,13 @@ def _dead(limit: int, as_json: bool, home: Any) -> None:
             ),
         ],
     )
-    return output.say("`forager errors --dead --redrive` tries these again.")
+    same = ", with the same --category" if category else ""
+    return output.say(f"`forager errors --dead --redrive` tries these again{same}.")
 
 
-def _redrive(fingerprint: str | None, span: timedelta, dry_run: bool, as_json: bool, home: Any) -> None:
+def _redrive(
+    fingerprint: str | None, category: Kind | None, span: timedelta, *, dry_run: bool, as_json: bool, home: Any
+) -> None:
     from forager.tasks import failures as control
 
     done = run_action(
@@ -205,6 +219,7 @@ def _redrive(fingerprint: str | None, span: timedelta, dry_run: bool, as_json: b
             connection,
             by=whoami(),
             fingerprint=fingerprint,
+            category=category,
             since=span if fingerprint else control.ALL_TIME,
             dry_run=dry_run,
         ),

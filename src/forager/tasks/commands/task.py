@@ -30,7 +30,7 @@ def task(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Show one task, its page's other visits, and its orders."""
+    """Show one task, the other visits to its page, and its orders."""
     from forager.tasks import service as tasks
 
     card = run_query(begin(home=home), "task", lambda connection: tasks.describe(connection, number))
@@ -90,6 +90,8 @@ def _times(card: Card, now: datetime) -> Iterator[str]:
     for label, column in named.items():
         if card[column] is not None:
             yield f"{label} {words.format_relative(card[column], now)}"
+    if card["completed_at"] is None and card["updated_at"] > card["created_at"]:
+        yield f"last changed {words.format_relative(card['updated_at'], now)}"
 
 
 def _format_response(card: Card) -> str:
@@ -111,13 +113,13 @@ def _webhook(card: Card, now: datetime) -> str:
     if card["webhook_url"] is None:
         return ""
     if card["webhook_delivered_at"]:
-        state = f"told {words.format_relative(card['webhook_delivered_at'], now)}"
+        state = f"delivered {words.format_relative(card['webhook_delivered_at'], now)}"
     elif card["webhook_died_at"]:
         state = f"given up {words.format_relative(card['webhook_died_at'], now)}: {card['webhook_error']}"
     elif card["webhook_tries"]:
         state = f"tried {words.things(card['webhook_tries'], 'time')}, {card['webhook_error'] or 'no answer yet'}"
     else:
-        state = "to be told"
+        state = "waiting"
     return f"{card['webhook_url']} ({state})"
 
 

@@ -15,9 +15,9 @@ from forager.cli import format as words
 from forager.cli import option_values as given
 from forager.cli import output, table
 from forager.cli.durations import parse_duration, parse_past_time
-from forager.cli.flags import AsJson, DomainName, Home, Limit, TaskKind, TaskStatus
+from forager.cli.flags import AsJson, DomainName, Home, Limit, Parser, Source, StatusCode, TaskKind, TaskStatus, UrlPart
 from forager.cli.help import Command, Group
-from forager.cli.start import Noted, begin, run_action, whoami
+from forager.cli.start import Noted, begin, run_action, run_query, whoami
 from forager.cli.table import color_cell, number, wrap_column
 from forager.errors import UsageError
 from forager.tasks.commands import list as task_list
@@ -26,28 +26,29 @@ if TYPE_CHECKING:
     from forager.tasks.bulk import Many, TaskFilter
     from forager.tasks.transitions import TaskState
 
-SUMMARY = "List visits; order, pause, resume, cancel and restart them."
+SUMMARY = "List and count tasks (visits); submit, pause, resume, cancel and restart them."
 WHICH = "Which"
 LARGEST_ID = 2**63 - 1
 FIRST_NOTED = 20
 """Number of task ids of a long selection that are named in the audit log."""
 Ids = Annotated[
     list[int] | None,
-    typer.Argument(metavar="[ID]...", min=1, max=LARGEST_ID, help="Numbers of tasks.", show_default=False),
+    typer.Argument(metavar="[ID]...", min=1, max=LARGEST_ID, help="IDs of tasks.", show_default=False),
 ]
-OneId = Annotated[int, typer.Argument(metavar="ID", min=1, max=LARGEST_ID, help="The number of a task.")]
+OneId = Annotated[int, typer.Argument(metavar="ID", min=1, max=LARGEST_ID, help="ID of a task.")]
 OfDomain = Annotated[
-    str | None, typer.Option("--domain", metavar="NAME", help="Those of a domain.", rich_help_panel=WHICH)
+    str | None, typer.Option("--domain", metavar="NAME", help="All tasks of a domain.", rich_help_panel=WHICH)
 ]
 OfBatch = Annotated[
-    str | None, typer.Option("--batch", metavar="NAME", help="Those of a batch.", rich_help_panel=WHICH)
+    str | None, typer.Option("--batch", metavar="NAME", help="All tasks of a batch.", rich_help_panel=WHICH)
 ]
-AtMost = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, metavar="N", help="So many at most.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say which; change nothing.")]
-Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept with the task.")]
+AtMost = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, metavar="N", help="Maximum number of tasks.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only list them; change nothing.")]
+Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Reason, stored with the task.")]
 Priority = Annotated[int | None, typer.Option("--priority", min=1, max=10, metavar="N", help="1 is first, 10 last.")]
 At = Annotated[
-    str | None, typer.Option("--at", metavar="WHEN", help="When: 2026-01-31T10:00 (UTC), or 2h: in so long.")
+    str | None,
+    typer.Option("--at", metavar="WHEN", help="When: 2026-01-31T10:00 (UTC), 2h for two hours from now, or now."),
 ]
 
 
@@ -56,13 +57,14 @@ def register(app: typer.Typer) -> None:
     family.callback(invoke_without_command=True)(tasks)
     verbs: dict[str, Callable[..., None]] = {
         "submit": submit,
-        "pause": _build_command("pause", "Pause tasks; one that is under way is put down at its next step."),
-        "resume": _build_command("resume", "Let paused tasks go on, from now; no try is counted."),
-        "cancel": _build_command("cancel", "End open tasks; their pages are not visited for them."),
+        "pause": _build_command("pause", "Pause tasks; a running one is abandoned at its next step."),
+        "resume": _build_command("resume", "Resume paused tasks now; this counts as no retry."),
+        "cancel": _build_command("cancel", "Cancel open tasks; their pages are not visited."),
         "restart": restart,
         "restart-parsing": restart_parsing,
         "restart-failed": restart_failed,
         "priority": priority,
+        "stats": stats,
     }
     for name, function in verbs.items():
         family.command(name, cls=Command)(function)
@@ -79,6 +81,19 @@ def tasks(
     status: Annotated[TaskStatus | None, typer.Option(help="Only in this state.")] = None,
     kind: Annotated[TaskKind | None, typer.Option(help="Only visits to pages, or to images.")] = None,
     error: Annotated[str | None, typer.Option(help="Only those that ended with it.", metavar="CODE")] = None,
+    code: StatusCode = None,
+    contains: UrlPart = None,
+    since: Annotated[str | None, typer.Option(help="Only closed since: 2026-01-31, or 12h.", metavar="WHEN")] = None,
+    until: Annotated[str | None, typer.Option(help="Only closed before.", metavar="WHEN")] = None,
+    created_since: Annotated[str | None, typer.Option(help="Only made since.", metavar="WHEN")] = None,
+    created_until: Annotated[str | None, typer.Option(help="Only made before.", metavar="WHEN")] = None,
+    created_by: Annotated[str | None, typer.Option(help="Only made by: refresh, cli:you …", metavar="WHO")] = None,
+    worker: Annotated[
+        int | None, typer.Option(min=1, max=LARGEST_ID, help="Only what this worker works on now.", metavar="N")
+    ] = None,
+    priority: Priority = None,
+    source: Source = None,
+    parser: Parser = None,
     is_open: Annotated[
         bool | None, typer.Option("--open/--closed", help="Only the queue, or only the history.")
     ] = None,
@@ -87,7 +102,27 @@ def tasks(
     home: Home = None,
 ) -> None:
     """List visits, newest first: the queue and the history."""
-    wanted = task_list.TaskFilter(domain, url, run, is_open, status, batch, kind, error)
+    wanted = task_list.TaskOptions(
+        domain=domain,
+        url=url,
+        run=run,
+        is_open=is_open,
+        status=status,
+        batch=batch,
+        kind=kind,
+        error=error,
+        code=code,
+        contains=contains,
+        worker=worker,
+        created_by=created_by,
+        created_since=created_since,
+        created_until=created_until,
+        since=since,
+        until=until,
+        priority=priority,
+        source=source,
+        parser=parser,
+    )
     if context.invoked_subcommand is not None:
         if any(value is not None for value in wanted) or as_json or home:
             verb = context.invoked_subcommand
@@ -103,25 +138,40 @@ def submit(
     urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="What to visit.")] = None,
     *,
     file: Annotated[
-        str | None, typer.Option("--file", "-f", metavar="FILE", help="A URL in each line, and a priority; - reads.")
+        str | None,
+        typer.Option(
+            "--file", "-f", metavar="FILE", help="A file with a URL, and perhaps a priority, in each line; - for stdin."
+        ),
     ] = None,
     priority: Priority = None,
     at: At = None,
     every: Annotated[
-        float | None, typer.Option("--every", parser=given.span, metavar="TIME", help="And again that often.")
+        float | None,
+        typer.Option("--every", parser=given.span, metavar="TIME", help="Repeat at this interval, such as 6h."),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Never again after it.")] = False,
-    retries: Annotated[int | None, typer.Option("--retries", min=0, max=20, help="Other tries.", metavar="N")] = None,
-    webhook: Annotated[str | None, typer.Option("--webhook", metavar="URL", help="Is told how it ended.")] = None,
+    once: Annotated[bool, typer.Option("--once", help="Visit once; do not repeat.")] = False,
+    retries: Annotated[
+        int | None, typer.Option("--retries", min=0, max=20, help="Maximum number of retries.", metavar="N")
+    ] = None,
+    webhook: Annotated[
+        str | None, typer.Option("--webhook", metavar="URL", help="URL that is called when the task ends.")
+    ] = None,
     after: Annotated[
-        int | None, typer.Option("--after", metavar="ID", min=1, max=LARGEST_ID, help="Only when this task is done.")
+        int | None, typer.Option("--after", metavar="ID", min=1, max=LARGEST_ID, help="Only after this task is done.")
     ] = None,
-    batch: Annotated[str | None, typer.Option("--batch", metavar="NAME", help="All under one name.")] = None,
+    batch: Annotated[str | None, typer.Option("--batch", metavar="NAME", help="Name of the batch.")] = None,
+    only: Annotated[
+        bool | None,
+        typer.Option(
+            "--only/--whole-site",
+            help="Visit no other page of a site that is not crawled otherwise (the default), or crawl all of it.",
+        ),
+    ] = None,
     reason: Reason = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Order visits: all of them, or none if one is wrong."""
+    """Submit visits: all of them, or none if one is invalid."""
     from forager.politeness.guard import guard_from_settings as guard_of
     from forager.tasks.submit import TaskOrder
     from forager.tasks.submit import submit as order
@@ -143,7 +193,7 @@ def submit(
     done = run_action(
         settings,
         "tasks",
-        lambda conn: order(conn, orders, by=whoami(), reason=reason, batch=batch, guard=guard),
+        lambda conn: order(conn, orders, by=whoami(), reason=reason, batch=batch, guard=guard, is_only=only),
         noted=lambda done: Noted(
             "task.submit_batch" if done.batch else "task.submit",
             "batch" if done.batch else "task",
@@ -161,7 +211,9 @@ def submit(
 
 
 def parse_future_time(text: str, now: datetime) -> datetime:
-    """A date or time (UTC unless it says otherwise), or in how long."""
+    """A date or time (UTC unless it says otherwise), in how long, or `now`."""
+    if text.strip() == "now":
+        return now
     try:
         return now + timedelta(seconds=parse_duration(text.strip().removeprefix("in ")))
     except ValueError:
@@ -231,17 +283,17 @@ def _build_command(name: str, sentence: str) -> Callable[..., None]:
 
 
 def restart(
-    ids: Annotated[list[int], typer.Argument(metavar="ID...", min=1, max=LARGEST_ID, help="Numbers of tasks.")],
+    ids: Annotated[list[int], typer.Argument(metavar="ID...", min=1, max=LARGEST_ID, help="IDs of tasks.")],
     *,
     priority: Priority = None,
     at: At = None,
-    keep_tries: Annotated[bool, typer.Option("--keep-tries", help="Go on counting its tries.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Also one that is open: it is cancelled first.")] = False,
+    keep_tries: Annotated[bool, typer.Option("--keep-tries", help="Keep the retry count.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Also open tasks: they are cancelled first.")] = False,
     reason: Reason = None,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Visit the pages of closed tasks again, by new tasks."""
+    """Visit the pages of closed tasks again, with new tasks."""
     from forager.tasks import service as control
 
     when = parse_future_time(at, clock.now()) if at is not None else None
@@ -265,7 +317,7 @@ def restart(
 
 
 def restart_parsing(task: OneId, *, as_json: AsJson = False, home: Home = None) -> None:
-    """Read the stored body of a task again, without any request."""
+    """Parse the stored body of a task again, without any request."""
     from forager.replay import commands as replay
 
     replay.replay(task=task, as_json=as_json, home=home)
@@ -318,7 +370,7 @@ def priority(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Say which open tasks come first, from the next claim on."""
+    """Set the priority of open tasks, from the next claim on."""
     from forager.tasks import bulk as tasks_many
     from forager.tasks import service as control
 
@@ -330,6 +382,38 @@ def priority(
 
     chosen = _BulkOptions(ids, domain, batch, limit, dry_run)
     _order(set_priority, many, chosen, reason, as_json=as_json, home=home)
+
+
+def stats(
+    *,
+    since: Annotated[str, typer.Option("--since", metavar="WHEN", help="Closed since: 2026-01-31, or 12h.")] = "1d",
+    as_json: AsJson = False,
+    home: Home = None,
+) -> None:
+    """Count tasks by state, with how long they took and waited."""
+    from forager.tasks import service as control
+
+    after = parse_past_time(since, clock.now())
+    rows = run_query(begin(home=home), "tasks", lambda conn: control.count(conn, since=after))
+    if as_json:
+        return output.write_json_list(rows)
+    table.write(
+        ("state", number("tasks"), number("took"), number("waited")),
+        [
+            (
+                color_cell(row["status"]),
+                words.count(row["tasks"]),
+                _seconds(row["average_s"]),
+                _seconds(row["waiting_s"]),
+            )
+            for row in rows
+        ],
+    )
+    return output.say("Open tasks, and those closed since. Took: from request to outcome; waited: from due to request.")
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.2f} s"
 
 
 class _BulkOptions(NamedTuple):
@@ -410,7 +494,7 @@ def tell_many(done: "Many", as_json: bool) -> None:
     else:
         output.say(f"{verb}: {told}.")
     if not done.is_all:
-        output.say("There may be more; the same command goes on with them.")
+        output.say("There may be more; repeat the command.")
     return None
 
 

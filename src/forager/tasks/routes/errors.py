@@ -14,6 +14,7 @@ from forager.api.errors import responses
 from forager.api.paging import Paged
 from forager.api.reply import reply
 from forager.api.types import After, Body, Flag, Limit, Number, Whole
+from forager.errors import UsageError
 from forager.stats.store import read_clock
 from forager.tasks import failure_schemas as models
 from forager.tasks import failures as control
@@ -33,6 +34,7 @@ class Redrive(Body):
     fingerprint: Annotated[str, Field(pattern="^[0-9a-f]{4,32}$")] | None = Field(
         default=None, description="Everything that failed with one problem; null: all dead letters."
     )
+    category: control.Category | None = Field(default=None, description="Only dead letters with this cause.")
     since_s: Number = Field(default=TEN_YEARS_S, gt=0, le=TEN_YEARS_S)
     limit: Whole = Field(
         default=1000, ge=1, le=control.MOST_REDRIVEN, description="So many visits, and so many calls, the newest."
@@ -69,14 +71,22 @@ async def count_errors(request: Request, _who: User, since_s: SinceS = DAY_S) ->
 
 @router.get("/api/errors/dead", response_model=models.DeadLetters, responses=responses(404))
 async def list_dead_letters(
-    request: Request, who: User, since_s: SinceS = TEN_YEARS_S, limit: Limit = 100, after: After = None
+    request: Request,
+    who: User,
+    *,
+    since_s: SinceS = TEN_YEARS_S,
+    category: Annotated[
+        control.Category | None, Query(description="Only visits with this cause, and no calls.")
+    ] = None,
+    limit: Limit = 100,
+    after: After = None,
 ) -> Response:
-    """Visits that failed for good by our own fault, and calls that nobody took: of each the newest first, and `limit`
-    of them on a page."""
+    """Visits that were given up, by our own fault or after all retries, and calls that nobody took: of each the newest
+    first, and `limit` of them on a page. Definite answers, such as 404, are no dead letters."""
     task, call = paging.read(request, after, BY_BOTH_IDS)
     async with look(request) as conn:
         since = timedelta(seconds=since_s)
-        found = await control.list_dead(conn, since=since, before=(task, call), limit=limit + 1)
+        found = await control.list_dead(conn, since=since, category=category, before=(task, call), limit=limit + 1)
     following = paging.truncate_lists(request, (found["tasks"], found["webhooks"]), limit, BY_BOTH_IDS, ends=(0, 0))
     for each in found["webhooks"]:
         each["url"] = webhooks.mask_url(each["url"], in_full=who.can_change)
@@ -94,11 +104,14 @@ async def show_error(request: Request, _who: User, fingerprint: Fingerprint, sin
 async def redrive(request: Request, who: Admin, body: Redrive | None = None) -> Response:
     """Try again what failed for good."""
     order = body or Redrive()
+    if order.fingerprint is not None and order.category is not None:
+        raise UsageError("A problem has one category: name the problem or the category.", field="category")
     async with change(request, who, LONGEST_S) as deed:
         done = await control.redrive(
             deed.conn,
             by=deed.by,
             fingerprint=order.fingerprint,
+            category=order.category,
             since=timedelta(seconds=order.since_s),
             limit=order.limit,
             dry_run=order.dry_run,

@@ -7,13 +7,14 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from forager.accounts.audit import FAILED
 from forager.api import paging
 from forager.api.access import Admin, Seeding, User
 from forager.api.database import change, exclusive_request, get_forager, look, snapshot
 from forager.api.errors import responses
+from forager.api.filters import ParserFilter, SourceFilter, StatusCodeFilter, UrlPartFilter
 from forager.api.paging import Paged
 from forager.api.reply import reply
 from forager.api.types import (
@@ -35,6 +36,7 @@ from forager.api.types import (
     Whole,
     reason_of,
 )
+from forager.db import scans
 from forager.errors import ConflictError
 from forager.politeness.guard import guard_from_settings as guard_of
 from forager.replay.service import of_task
@@ -53,6 +55,7 @@ RESTART_PARSING = "task.restart_parsing"
 SEED_PATHS = frozenset({"/api/admin/tasks/batch"})
 
 
+WHEN = AliasChoices("scheduled_for", "scheduled_at")
 RetryCount = Annotated[
     Flag,
     Field(
@@ -62,12 +65,20 @@ RetryCount = Annotated[
 ]
 
 
+ONLY = (
+    "True: visit no other page of a domain that is not crawled otherwise. False: crawl all of it. "
+    "Null: true, unless its profile or settings name a scope."
+)
+
+
 class VisitOrder(Body):
     """One visit; what is not said is as usual."""
 
     url: Url = Field(examples=["https://shop.example/lamp"])
     priority: Priority | None = None
-    scheduled_for: Moment | None = Field(default=None, description="Null: now.")
+    scheduled_for: Moment | None = Field(
+        default=None, description="Null: now. `scheduled_at` is another name for it.", validation_alias=WHEN
+    )
     is_recurring: Flag | None = Field(default=None, description="False: once, whatever the frequency of its domain.")
     revisit_every_s: Number | None = Field(default=None, ge=1, le=315_360_000)
     max_retries: Whole | None = Field(default=None, ge=0, le=20)
@@ -77,18 +88,24 @@ class VisitOrder(Body):
 
 class Submission(VisitOrder):
     reason: Reason | None = None
+    only: Flag | None = Field(default=None, description=ONLY)
 
 
 class BatchOrder(Body):
     name: Annotated[Text, Field(min_length=1, max_length=200)] = Field(examples=["lamps of November"])
     tasks: Annotated[list[VisitOrder], Field(min_length=1, max_length=MOST_AT_ONCE)]
     reason: Reason | None = None
+    only: Flag | None = Field(default=None, description=ONLY)
 
 
 class Restart(Body):
     reset_retry_count: RetryCount = True
     priority: Priority | None = None
-    scheduled_at: Moment | None = None
+    scheduled_for: Moment | None = Field(
+        default=None,
+        description="Null: now; an open task of the page keeps its time. `scheduled_at` is another name for it.",
+        validation_alias=WHEN,
+    )
     force: Flag = Field(default=False, description="Restart one that is open: it is cancelled first.")
     reason: Reason | None = None
 
@@ -120,27 +137,59 @@ async def list_tasks(
     is_open: Annotated[bool | None, Query(description="True: the queue; false: the history.")] = None,
     kind: Annotated[models.TaskKind | None, Query(description="What the visit is for.")] = None,
     batch_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only of this batch.")] = None,
+    status_code: StatusCodeFilter = None,
+    worker: Annotated[
+        int | None, Query(ge=1, le=LARGEST_ID, description="Only those that this worker works on now.")
+    ] = None,
+    created_by: Annotated[
+        Text | None, Query(max_length=200, description="Who ordered them.", examples=["refresh", "cli:ann"])
+    ] = None,
+    created_since: Annotated[Moment | None, Query()] = None,
+    created_until: Annotated[Moment | None, Query(description="Before this moment.")] = None,
+    completed_since: Annotated[Moment | None, Query()] = None,
+    completed_until: Annotated[Moment | None, Query(description="Before this moment.")] = None,
+    priority: Annotated[int | None, Query(ge=1, le=10)] = None,
+    q: UrlPartFilter = None,
+    source: SourceFilter = None,
+    parser: ParserFilter = None,
     limit: Limit = 100,
     after: After = None,
 ) -> Response:
-    """Tasks, newest first: open ones are the queue, closed ones the history."""
+    """Tasks, newest first: open ones are the queue, closed ones the history. Filters that no index serves (`q`,
+    `priority`, `source`, `parser`) may end a page before `limit`; it is the last only if `next` is null."""
+    wanted = task_queries.TaskFilter(
+        domain=domain,
+        status=status,
+        outcome=outcome,
+        error_code=error_code,
+        run=run,
+        is_open=is_open,
+        is_image=None if kind is None else kind == "image",
+        batch=batch_id,
+        worker=worker,
+        status_code=status_code,
+        created_by=created_by,
+        created_since=created_since,
+        created_until=created_until,
+        completed_since=completed_since,
+        completed_until=completed_until,
+        priority=priority,
+        url_part=q,
+        source=source,
+        parser=parser,
+    )
     async with look(request) as conn:
         if batch_id is not None:
             await batches.find_batch(conn, batch_id)
-        rows = await task_queries.list_tasks(
+        found = await task_queries.list_tasks(
             conn,
+            wanted,
             paging.read(request, after, models.NEWEST_TASKS),
-            domain=domain,
-            status=status,
-            outcome=outcome,
-            error_code=error_code,
-            run=run,
-            is_open=is_open,
-            is_image=None if kind is None else kind == "image",
-            batch=batch_id,
             limit=limit + 1,
+            within_s=scans.LONGEST_S,
         )
-    return paging.page(request, rows, limit, models.NEWEST_TASKS)
+    resume_at = None if found.resume_at is None else {"id": found.resume_at}
+    return paging.page(request, found.rows, limit, models.NEWEST_TASKS, resume_at)
 
 
 @router.get("/api/admin/tasks/{task:int}", response_model=models.Task, responses=responses(404))
@@ -162,7 +211,7 @@ async def show_task_history(
     """All visits of the task's page, newest first."""
     (before,) = paging.read(request, after, paging.BY_ID)
     async with look(request) as conn:
-        await task_queries.get_task(conn, task)
+        await task_queries.check_task_exists(conn, task)
         rows = await control.history(conn, task, before=before, limit=limit + 1)
     return paging.page(request, rows, limit)
 
@@ -188,11 +237,12 @@ async def show_batch(request: Request, _who: User, batch: PathId) -> Response:
 
 @router.post("/api/admin/tasks", status_code=201, response_model=models.TaskState, responses=responses(404, 409))
 async def submit_task(request: Request, who: Seeding, body: Submission) -> Response:
-    """Order a visit. A page that has an open task keeps it, and the order is added to it."""
-    order = submit.TaskOrder(**body.model_dump(exclude={"reason"}))
+    """Order a visit. A page that has an open task keeps it: the order makes it earlier and more urgent, never later.
+    `was_changed` says whether it did."""
+    order = submit.TaskOrder(**body.model_dump(exclude={"reason", "only"}))
     async with change(request, who) as deed:
         guard = guard_of(get_forager(request).settings)
-        done = await submit.submit(deed.conn, [order], by=deed.by, reason=body.reason, guard=guard)
+        done = await submit.submit(deed.conn, [order], by=deed.by, reason=body.reason, guard=guard, is_only=body.only)
         await deed.note("task.submit", "task", done.tasks[0].task_id, url=body.url, reason=body.reason)
     return reply(state_of(done.tasks[0]), 201)
 
@@ -203,7 +253,9 @@ async def submit_batch(request: Request, who: Seeding, body: BatchOrder) -> Resp
     orders = [submit.TaskOrder(**order.model_dump()) for order in body.tasks]
     async with change(request, who, LONGEST_S) as deed:
         guard = guard_of(get_forager(request).settings)
-        done = await submit.submit(deed.conn, orders, by=deed.by, reason=body.reason, batch=body.name, guard=guard)
+        done = await submit.submit(
+            deed.conn, orders, by=deed.by, reason=body.reason, batch=body.name, guard=guard, is_only=body.only
+        )
         await deed.note("task.submit_batch", "batch", done.batch_id, name=body.name, tasks=len(done.tasks))
     states = [state_of(task) for task in done.tasks]
     return reply({"batch_id": done.batch_id, "batch": done.batch, "new": done.new, "tasks": states}, 201)
@@ -232,8 +284,10 @@ async def cancel_task(request: Request, who: Admin, task: PathId, body: ReasonBo
 
 @router.post("/api/admin/tasks/{task:int}/restart", response_model=models.TaskState, responses=responses(404, 409))
 async def restart_task(request: Request, who: Admin, task: PathId, body: Restart | None = None) -> Response:
-    """The page is visited again by a new task; asked twice, there is still one."""
+    """The page is visited again by a new task. Asked twice, there is still one: it keeps its time and its priority
+    unless the second restart names others, and then `was_changed` is true."""
     order = (body or Restart()).model_dump()
+    order["scheduled_at"] = order.pop("scheduled_for")
     return await _one(request, who, "restart", task, control.restart, **order)
 
 

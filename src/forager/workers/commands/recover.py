@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 FIVE_MINUTES_S = 300.0
 Silent = Annotated[
-    float, typer.Option("--silent", min=1, metavar="S", help="Seconds without a word that make a worker dead.")
+    float,
+    typer.Option(
+        "--silent", min=1, metavar="S", help="Seconds without a heartbeat after which a worker counts as dead."
+    ),
 ]
 
 

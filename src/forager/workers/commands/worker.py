@@ -14,7 +14,7 @@ from forager.errors import UsageError
 
 
 def register(app: typer.Typer) -> None:
-    family = typer.Typer(cls=Group, rich_markup_mode=None, help="Work on a run beside its other workers.")
+    family = typer.Typer(cls=Group, rich_markup_mode=None, help="Start one worker process.")
     family.callback(invoke_without_command=True)(worker)
     family.command("drain", cls=Command)(drain)
     app.add_typer(family, name="worker", rich_help_panel="Crawl")
@@ -25,12 +25,16 @@ def worker(
     *,
     run: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="The run to work on, of `forager runs`; else the one that never ends."),
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="The run to work on, from `forager runs`; by default the continuous run of `forager up`.",
+        ),
     ] = None,
-    of: Annotated[int, typer.Option(min=1, metavar="N", help="How many workers are about to share the run.")] = 1,
+    of: Annotated[int, typer.Option(min=1, metavar="N", help="How many workers share the run.")] = 1,
     label: Annotated[
         list[str] | None,
-        typer.Option(metavar="LABEL", help="Also crawl domains that want this label; repeatable."),
+        typer.Option(metavar="LABEL", help="Also crawl domains that require this label; repeatable."),
     ] = None,
     attached: Annotated[bool, typer.Option("--attached", help="Stop when standard input ends.")] = False,
     home: Home = None,
@@ -49,13 +53,11 @@ def worker(
 
 
 def drain(
-    whom: Annotated[
-        str, typer.Argument(metavar="ID|HOST", help="A worker's number, or a machine for all of its workers.")
-    ],
+    whom: Annotated[str, typer.Argument(metavar="ID|HOST", help="ID of a worker, or a host name for all its workers.")],
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Send workers away: they take nothing new, finish what is open and end."""
+    """Drain workers: they claim nothing new, finish open requests and end."""
     from dataclasses import asdict
 
     from forager.workers import service as workers
@@ -72,4 +74,4 @@ def drain(
         return output.write_json_list([asdict(each) for each in sent])
     names = ", ".join(f"{each.worker} (pid {each.pid} on {each.host})" for each in sent)
     told = f"{words.things(len(sent), 'worker')} sent away: {names}"
-    return output.say(f"{told}; what is open is finished first.")
+    return output.say(f"{told}; open requests finish first.")

@@ -1,5 +1,6 @@
-"""`forager workers`: lists workers with host, labels and number of domains. Read only."""
+"""`forager workers`: lists workers with host, labels, and what each works on. Read only."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -11,10 +12,11 @@ from forager.cli import output, table
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command
 from forager.cli.start import begin, run_query
-from forager.cli.table import Cell, number, say_more, wrap_column
+from forager.cli.table import Cell, Note, number, say_more, wrap_column
 from forager.engine.models import describe_pause
 
 Row = dict[str, Any]
+URLS_SHOWN = 3
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +30,7 @@ def workers(
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """List worker processes, with their labels and what they hold."""
+    """List worker processes, with their labels and leases."""
     from forager.workers import queries as worker_queries
 
     settings = begin(home=home)
@@ -51,16 +53,28 @@ def workers(
             number("run"),
             "state",
             number("domains"),
+            number("tasks"),
             "labels",
             "heard from",
             wrap_column("host"),
             number("pid"),
         ),
-        [_line(row, now) for row in rows],
+        list(_lines(rows, now)),
     )
     return say_more(
         rows, limit, "workers", "No worker runs; `forager up`, `forager crawl` and `forager worker` start some."
     )
+
+
+def _lines(rows: list[Row], now: datetime) -> Iterator[tuple[str | Cell, ...] | Note]:
+    """Each worker, with some of the URLs that it works on."""
+    for row in rows:
+        yield _line(row, now)
+        for task in row["current"][:URLS_SHOWN]:
+            yield Note(f"  └─ {words.clean(task['url'])} ({words.format_relative(task['locked_at'], now)})")
+        if row["tasks"] > URLS_SHOWN:
+            more = words.count(row["tasks"] - URLS_SHOWN)
+            yield Note(f"     and {more} more: forager tasks --worker {row['id']}")
 
 
 def _line(row: Row, now: datetime) -> tuple[str | Cell, ...]:
@@ -69,6 +83,7 @@ def _line(row: Row, now: datetime) -> tuple[str | Cell, ...]:
         str(row["run_id"] or "–"),
         state_of(row),
         words.count(row["domains"]),
+        words.count(row["tasks"]),
         words.clean(", ".join(row["labels"])) or "–",
         words.format_relative(row["heartbeat_at"], now),
         words.clean(row["host"].partition("/")[0]),

@@ -1,0 +1,53 @@
+"""Names that other crawlers give to commands; typed here, they get a suggestion. Pure."""
+
+OTHER_NAMES = {
+    "add": "forager seed",
+    "backfill": "forager replay",
+    "block": "forager domain NAME block",
+    "cancel": "forager tasks cancel",
+    "claims": "forager domains claims",
+    "config": "forager settings",
+    "dashboard": "forager up",
+    "delete": "forager purge domain",
+    "domain-history": "forager domain NAME --history",
+    "domain-info": "forager domain NAME",
+    "domain-reset": "forager domain NAME reset",
+    "domain-status": "forager domains",
+    "health": "forager check",
+    "help": "forager --help",
+    "history": "forager tasks",
+    "init": "forager crawl URL",
+    "jobs": "forager schedule",
+    "list": "forager domains",
+    "logs": "forager errors",
+    "merge-domains": "forager domains merge",
+    "migrate": "forager db upgrade",
+    "pause": "forager domain NAME pause",
+    "prices": "forager products prices",
+    "priorities": "forager domains score",
+    "rebuild-domains": "forager domains rebuild",
+    "recalculate-priorities": "forager domains score",
+    "remove": "forager purge domain",
+    "reset": "forager domain NAME reset",
+    "resume": "forager crawl URL",
+    "run": "forager crawl URL",
+    "scrape": "forager crawl URL",
+    "serve": "forager api",
+    "set": "forager domain NAME set",
+    "shell": "forager fetch URL",
+    "sitemap": "forager seed --sitemap URL",
+    "spider": "forager crawl URL",
+    "start": "forager up",
+    "status": "forager stats",
+    "submit": "forager tasks submit",
+    "top-domains": "forager domains top",
+    "upgrade": "forager db upgrade",
+    "urls": "forager pages",
+    "version": "forager --version",
+    "view": "forager fetch URL",
+}
+
+
+def suggest_command(typed: str) -> str | None:
+    """Returns the command that does what a name of another program promises."""
+    return OTHER_NAMES.get(typed.lower().replace("_", "-"))
