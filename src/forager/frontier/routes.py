@@ -80,13 +80,13 @@ async def frontier_urls(
     return paging.page(request, rows, limit, ORDER)
 
 
-@router.post("/api/frontier/add", response_model=models.Seeded, responses=responses(413))
+@router.post("/api/frontier/add", response_model=models.Seeded, responses=responses(409, 413))
 async def add_to_frontier(request: Request, who: Seeding, body: Urls) -> Response:
     """URLs as pages among others. What is known keeps its state; what is no URL is told and left out."""
     return await _add_urls(request, who, body, are_seeds=False)
 
 
-@router.post("/api/frontier/seed", response_model=models.Seeded, responses=responses(413))
+@router.post("/api/frontier/seed", response_model=models.Seeded, responses=responses(409, 413))
 async def add_seeds(request: Request, who: Seeding, body: Urls) -> Response:
     """URLs as seeds: first of all pages of their domain."""
     return await _add_urls(request, who, body, are_seeds=True)

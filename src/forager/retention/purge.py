@@ -79,6 +79,9 @@ async def purge_domain(conn: Connection, name: str, order: PurgeOrder, *, is_for
         ):
             await _take_pages(conn, domain_id, purged, record, name=known)
             async with purge_transaction(conn, known):
+                # Links may have added pages since their last batch; while the domain is locked they cannot.
+                while late := await frontier.find_pages(conn, domain_id, None, after=0, limit=PAGES_AT_ONCE):
+                    await _take(conn, domain_id, late, purged, record)
                 await _leave(conn, domain_id, purged)
     return purged.with_counts(record)
 
