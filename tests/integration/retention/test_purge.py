@@ -403,3 +403,25 @@ async def test_only_an_unknown_domain_is_denied_without_a_purge(web: Past) -> No
     assert entry.name == "other.example"
     with pytest.raises(NotFoundError):
         await denied.allow(web.conn, "third.example")
+
+
+LOCKED = "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $1"
+
+
+async def test_a_page_whose_link_is_committed_after_its_batch_goes_too(web: Past, database_url: str) -> None:
+    """The late page has a lower id than the last one that the purge saw, and becomes visible while the purge waits."""
+    other = await asyncpg.connect(database_url)
+    try:
+        async with other.transaction():
+            linking = Past(other)
+            linking.domains = web.domains
+            await linking.add_page("http://shop.example/late")
+            await web.add_page("http://shop.example/last")
+            await other.execute("SELECT FROM pages WHERE url = 'http://shop.example/last' FOR UPDATE")
+            purging = asyncio.create_task(purge.purge_domain(web.conn, SHOP, ORDER))
+            await until(lambda: other.fetchval(LOCKED, web.conn.get_server_pid()), longest_s=60)
+        await purging
+    finally:
+        await other.close()
+    assert not [url for url in await urls(web) if SHOP in url]
+    assert await web.broken() == {}
