@@ -285,6 +285,8 @@ ALIASES = {
     "robots": "obey_robots",
 }
 """Other words for settings, those of the command line's flags."""
+MIN_WORD_LENGTH = 3
+MOST_SUGGESTED = 3
 REVISITS = frozenset({"revisit_every", "adaptive", "refresh_every"})
 """Changing one of these reschedules the next visits."""
 SCOPES = frozenset({"scope", "prefixes", "include", "exclude", "max_depth"})
@@ -495,8 +497,16 @@ def _is_optional(name: str) -> bool:
 def _suggest(name: str) -> str:
     import difflib
 
-    close = difflib.get_close_matches(name, [*FIELDS, *ALIASES], n=1)
-    return f" Did you mean {close[0]!r}?" if close else " `forager domain NAME settings` lists all."
+    close = difflib.get_close_matches(name, [*FIELDS, *ALIASES], n=1) or _mentioning(name)
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else " `forager domain NAME settings` lists all."
+
+
+def _mentioning(name: str) -> list[str]:
+    """Returns the settings whose descriptions have the words of an unknown name, those with most of them first."""
+    words = [word for word in name.split("_") if len(word) > MIN_WORD_LENGTH]
+    counts = {each: sum(word in (field.description or "") for word in words) for each, field in FIELDS.items()}
+    best = max(counts.values(), default=0)
+    return [each for each, count in counts.items() if count == best][:MOST_SUGGESTED] if best else []
 
 
 def _usage_error(error: ValidationError) -> UsageError:

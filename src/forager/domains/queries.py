@@ -10,9 +10,9 @@ from forager.db import statements
 from forager.db.query import fetch_one
 from forager.db.rows import START, Key, Row, as_dicts
 from forager.db.types import Connection
-from forager.domains.lookup import known_name
+from forager.domains.lookup import canonical_name, known_name
 from forager.domains.score_terms import explain_terms
-from forager.domains.settings import read_layers
+from forager.domains.settings import Layers, read_future_layers, read_layers
 from forager.errors import NotFoundError
 
 SQL = statements.load("forager.domains", "list.sql")
@@ -122,12 +122,23 @@ async def list_robots(conn: Connection, name: str) -> list[Row]:
 
 
 async def effective_settings(connection: Connection, name: str, settings: Settings) -> Row:
-    """Returns every crawl setting that is in force for a domain, each with its origin; secrets are hidden."""
-    known = await known_name(connection, name)
-    assert known is not None
-    layers = await read_layers(connection, known, get_cipher(settings))
+    """Returns every crawl setting that is in force for a domain, each with its origin; secrets are hidden. A domain
+    that is not known yet has those of the profile that names it."""
+    layers = await _read_layers(connection, name, settings)
     shown = show_settings(layers.resolve(defaults_of(settings)))
     return {"name": layers.name, "profile": layers.profile, "settings": shown}
+
+
+async def _read_layers(connection: Connection, name: str, settings: Settings) -> Layers:
+    cipher = get_cipher(settings)
+    try:
+        known = await known_name(connection, name)
+    except NotFoundError:
+        if layers := await read_future_layers(connection, canonical_name(name), cipher):
+            return layers
+        raise
+    assert known is not None
+    return await read_layers(connection, known, cipher)
 
 
 async def find_names(

@@ -60,6 +60,8 @@ class DomainScope(NamedTuple):
     prefixes: list[str]
 
 
+NOT_ADDED = 0
+"""The id of a domain that a profile names and that is not known yet."""
 READ_SETTINGS = Query(SQL["read_settings"], StoredLayers)
 READ_SCOPES = Query(SQL["read_scopes"], DomainScope)
 
@@ -107,6 +109,15 @@ async def read_layers(conn: Connection, name: str, cipher: PasswordCipher) -> La
         open_layer(profile, cipher, f"profile {stored.profile}"),
         open_layer(json.loads(stored.settings), cipher, stored.name),
     )
+
+
+async def read_future_layers(conn: Connection, name: str, cipher: PasswordCipher) -> Layers | None:
+    """Returns the layers that a domain will have when it is added, or None if no profile names it."""
+    row = await conn.fetchrow(SQL["find_future_profile"], name)
+    if row is None:
+        return None
+    profile = open_layer(json.loads(row["settings"]), cipher, f"profile {row['name']}")
+    return Layers(NOT_ADDED, name, row["name"], profile, {})
 
 
 class Changes(NamedTuple):

@@ -6,6 +6,10 @@ SELECT d.id AS domain_id, d.name, p.name AS profile, p.settings::text AS profile
 FROM domains d LEFT JOIN domain_settings s ON s.domain_id = d.id LEFT JOIN profiles p ON p.id = s.profile_id
 WHERE d.name = $1;
 
+-- name: find_future_profile
+-- Returns the profile that a domain with this name joins when it is added.
+SELECT p.name, p.settings::text AS settings FROM profiles p WHERE p.id = profile_for($1);
+
 -- name: save_settings
 -- Stores what was chosen for a domain. Triggers combine it with the profile, copy what statements need, and ask the lease holder to
 -- release the domain.

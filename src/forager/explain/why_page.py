@@ -96,7 +96,7 @@ def predict(
     first = page.under_way + page.before
     reasons = [gate.sentence for gate in closed]
     if domain.kind == "now" or (domain.at or facts.now) > facts.now:
-        reasons.append(domain.because)
+        reasons = [reason for reason in reasons if reason not in domain.because] + [domain.because]
     if first:
         reasons.append(
             f"{things(first, 'visit')} of its domain first" + (f", one every {span(delay_s)}" if delay_s else "")
