@@ -47,7 +47,7 @@ async def write_parquet(target: BinaryIO, rows: Rows, types: Mapping[str, str], 
 
     with parquet.ParquetWriter(target, schema, compression="zstd") as writer:
         async for row in rows:
-            gathered.append(_plain(row, types))
+            gathered.append(plain_row(row, types))
             count += 1
             if len(gathered) == ROWS_AT_ONCE:
                 close_batch()
@@ -80,6 +80,6 @@ def schema_of(types: Mapping[str, str]) -> "pa.Schema":
     return pa.schema([(name, known[kind]) for name, kind in types.items()])
 
 
-def _plain(row: dict[str, Any], types: Mapping[str, str]) -> dict[str, Any]:
+def plain_row(row: dict[str, Any], types: Mapping[str, str]) -> dict[str, Any]:
     """Documents become JSON again."""
     return {name: as_json(value) if types[name] == "jsonb" else value for name, value in row.items()}

@@ -1,0 +1,107 @@
+"""Rows of an instance: iterated as dictionaries, or taken whole as an Arrow, pandas or polars table.
+
+Each iteration reads one snapshot of the database through a cursor: memory stays the same for ten rows or ten million,
+and a batch that a crawl writes meanwhile is seen whole or not at all.
+"""
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+from forager.errors import ConfigurationError
+from forager.export.commands.parquet import plain_row, require_parquet, schema_of
+from forager.export.rows import Filters, Kind, column_types, stream
+from forager.instance import Forager
+from forager.library.loop_thread import LoopThread
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+Row = dict[str, Any]
+ROWS_AT_ONCE = 1_000
+
+
+class Rows:
+    """Rows of one kind. Nothing is read before it is iterated, and each iteration reads anew."""
+
+    def __init__(self, forager: Forager, loop: LoopThread, kind: Kind, filters: Filters) -> None:
+        self._forager, self._loop, self._kind, self._filters = forager, loop, kind, filters
+
+    def __iter__(self) -> Iterator[Row]:
+        for batch in self._batches():
+            yield from batch
+
+    def to_list(self) -> list[Row]:
+        return list(self)
+
+    def to_arrow(self) -> "pa.Table":
+        """Returns a `pyarrow.Table`; JSON columns are text."""
+        require_parquet()
+        import pyarrow as pa
+
+        types = self._loop.run(self._column_types())
+        schema = schema_of(types)
+        batches = [
+            pa.RecordBatch.from_pylist([plain_row(row, types) for row in batch], schema) for batch in self._batches()
+        ]
+        return pa.Table.from_batches(batches, schema)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        _require("pandas")
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> "pl.DataFrame":
+        _require("polars")
+        import polars as pl
+
+        table = pl.from_arrow(self.to_arrow())
+        assert isinstance(table, pl.DataFrame)
+        return table
+
+    async def _column_types(self) -> Mapping[str, str]:
+        async with self._forager.pool.acquire() as connection:
+            return await column_types(connection, self._kind)
+
+    def _batches(self) -> Iterator[list[Row]]:
+        reader = _Reader(self._forager, self._kind, self._filters)
+        try:
+            self._loop.run(reader.open())
+            while batch := self._loop.run(reader.read()):
+                yield batch
+        finally:
+            self._loop.run(reader.close())
+
+
+class _Reader:
+    """A cursor that is opened, read and closed by separate calls: its caller is a plain generator."""
+
+    def __init__(self, forager: Forager, kind: Kind, filters: Filters) -> None:
+        self._forager, self._kind, self._filters = forager, kind, filters
+        self._stack = AsyncExitStack()
+        self._rows: AsyncIterator[Row]
+
+    async def open(self) -> None:
+        connection = await self._stack.enter_async_context(self._forager.pool.acquire())
+        await self._stack.enter_async_context(connection.transaction(isolation="repeatable_read", readonly=True))
+        self._rows = stream(connection, self._kind, self._filters)
+
+    async def read(self) -> list[Row]:
+        """Returns the next rows; none at the end."""
+        batch: list[Row] = []
+        async for row in self._rows:
+            batch.append(row)
+            if len(batch) == ROWS_AT_ONCE:
+                break
+        return batch
+
+    async def close(self) -> None:
+        await self._stack.aclose()
+
+
+def _require(package: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(package) is None:
+        raise ConfigurationError(f"This needs {package}, which is not installed: run `pip install {package}`.")
