@@ -29,6 +29,7 @@ def defaults_of(settings: Settings) -> CrawlSettings:
         rendering=Rendering(settings.browser.rendering),
         content=ContentPolicy(settings.storage.content_policy),
         images=ImagePolicy(settings.images.policy),
+        search_words=settings.search.words_per_page,
     )
 
 

@@ -37,6 +37,7 @@ from forager.fetch.models import Rendering, RenderSteps
 from forager.frontier.models import Outcome, Target
 from forager.links.scope import claim_depth
 from forager.logs import about
+from forager.parsing.models import ParseOptions
 from forager.proxies.models import Proxy
 from forager.robots.rules import Rules
 from forager.urls.domain import origin_of
@@ -334,6 +335,7 @@ class Dispatcher:
             queue.login,
             sitemaps=follows and settings.sitemaps,
             feeds=follows and settings.feeds,
+            parse=ParseOptions(settings.search_words, settings.parser),
         )
 
     async def _is_local_failure(self, queue: DomainQueue, outcome: Outcome) -> bool:

@@ -8,20 +8,15 @@ from typing import Protocol
 from forager.engine.crash_marker import CrashMarker
 from forager.fetch.models import Fetched
 from forager.frontier.models import Target
-from forager.parsing.models import Reading
+from forager.parsing.models import ParseOptions, Reading
 
 
 class PageParser(Protocol):
     decompresses: bool
     """Whether it accepts compressed bodies as they were received."""
 
-    async def parse(self, target: Target, fetched: Fetched) -> Reading | None:
+    async def parse(self, target: Target, fetched: Fetched, options: ParseOptions) -> Reading | None:
         """Returns the parsed page; None if the body is empty."""
-
-
-def parser_options(target: Target) -> dict[str, str]:
-    """Returns the parser options that the target's domain sets for products."""
-    return {} if target.parser_name == "auto" else {"parser_name": target.parser_name}
 
 
 class InlineParser:
@@ -33,22 +28,21 @@ class InlineParser:
 
     def __init__(
         self,
-        read: Callable[..., Reading],
-        read_isolated: Callable[..., Awaitable[Reading | None]] | None = None,
+        read: Callable[[Fetched, ParseOptions], Reading],
+        read_isolated: Callable[[Fetched, ParseOptions], Awaitable[Reading | None]] | None = None,
         crash_marker: CrashMarker | None = None,
     ) -> None:
-        """`read_isolated` is used for pages that killed a worker before. Both callables take a `Fetched`, and a
-        `parser_name` if the domain sets one."""
+        """`read_isolated` is used for pages that killed a worker before."""
         self._read = read
         self._read_isolated = read_isolated
         self._crash_marker = crash_marker
         self._turn = asyncio.Lock()
 
-    async def parse(self, target: Target, fetched: Fetched) -> Reading | None:
+    async def parse(self, target: Target, fetched: Fetched, options: ParseOptions) -> Reading | None:
         if target.crashes and self._read_isolated is not None:
-            return await self._read_isolated(fetched, **parser_options(target))
+            return await self._read_isolated(fetched, options)
         async with self._turn:
             with self._crash_marker.reading(target.page_id) if self._crash_marker else nullcontext():
-                reading = self._read(fetched, **parser_options(target))
+                reading = self._read(fetched, options)
             await asyncio.sleep(0)
         return reading

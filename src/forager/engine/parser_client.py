@@ -29,7 +29,7 @@ from forager.engine.parser_protocol import (
 from forager.fetch.models import Fetched
 from forager.interpreter import python_module
 from forager.logs import log
-from forager.parsing.models import Reading
+from forager.parsing.models import ParseOptions, Reading
 
 SOCKET_BYTES = 2 * 1024 * 1024
 """Socket buffer size, as far as the system grants it. With the default a few pages fill it, and the parser waits
@@ -102,7 +102,7 @@ class ParserServer:
         with self._theirs:
             self._process = await asyncio.create_subprocess_exec(
                 *python_module("forager.engine.parser_server"),
-                *(str(self._theirs.fileno()), str(config.keyword_words), config.robots_agent),
+                *(str(self._theirs.fileno()), config.robots_agent),
                 stdin=DEVNULL,
                 stderr=PIPE,
                 pass_fds=(self._theirs.fileno(),),
@@ -255,14 +255,14 @@ class ParserProcess(asyncio.Protocol):
     async def wait_ready(self) -> None:
         await self._expect()
 
-    async def read(self, fetched: Fetched, parser_name: str) -> Reading | None:
+    async def read(self, fetched: Fetched, options: ParseOptions) -> Reading | None:
         """Returns None for a body that is empty when decompressed. Raises what parsing raises, ParserCrashedError when
         the process ends while it reads this page, and RequeueError when it ends, or takes long, while it reads another
         one."""
         if self.is_closed or self._transport is None:
             raise RequeueError
         job = pickle.dumps(
-            tuple(Job(fetched.url, dict(fetched.headers), fetched.is_truncated, parser_name, fetched.coding)),
+            tuple(Job(fetched.url, dict(fetched.headers), fetched.is_truncated, options, fetched.coding)),
             protocol=5,
         )
         result = self._expect()

@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from forager.engine.models import PauseReason
-from forager.engine.page_parser import parser_options
 from forager.engine.parser_client import NotStartedError, ParserCrashedError, ParserProcess, ParserServer, RequeueError
 from forager.engine.parser_limits import is_external_kill, is_limit_exceeded
 from forager.engine.parser_protocol import ParserConfig
@@ -24,7 +23,7 @@ from forager.errors import BrokenError, ParserCrashError, ParserLimitError, Pars
 from forager.fetch.models import Fetched
 from forager.frontier.models import Target
 from forager.logs import log
-from forager.parsing.models import Reading
+from forager.parsing.models import DEFAULT_OPTIONS, ParseOptions, Reading
 
 PAGES_PER_PROCESS = 128
 """Pages sent to a process at once: as many as it reads while the worker does something else, such as writing a
@@ -77,21 +76,23 @@ class ParserPool:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
 
-    async def parse(self, target: Target, fetched: Fetched) -> Reading | None:
-        return await self.read(fetched, is_suspect=target.crashes > 0, **parser_options(target))
+    async def parse(self, target: Target, fetched: Fetched, options: ParseOptions) -> Reading | None:
+        return await self.read(fetched, options, is_suspect=target.crashes > 0)
 
-    async def read(self, fetched: Fetched, *, parser_name: str = "auto", is_suspect: bool = False) -> Reading | None:
+    async def read(
+        self, fetched: Fetched, options: ParseOptions = DEFAULT_OPTIONS, *, is_suspect: bool = False
+    ) -> Reading | None:
         """Returns None for a body that is empty when decompressed. Raises the errors of decompressing and parsing,
         ParserCrashError and ParserLimitError when the page ended two processes, and ParserUnavailableError when
         `most_starts` starts failed, or when the worker is to stop while no process starts. A page with `is_suspect` is
         read in a process of its own."""
         if not is_suspect:
             with suppress(ParserCrashedError):
-                return await self._read_shared(fetched, parser_name)
+                return await self._read_shared(fetched, options)
         async with self._isolated_seats:
-            return await self._read_isolated(fetched, parser_name)
+            return await self._read_isolated(fetched, options)
 
-    async def _read_shared(self, fetched: Fetched, parser_name: str) -> Reading | None:
+    async def _read_shared(self, fetched: Fetched, options: ParseOptions) -> Reading | None:
         async with self._seats:
             while True:
                 index = self._find_min_load()
@@ -99,16 +100,16 @@ class ParserPool:
                 if self._timer is None:
                     self._timer = self._loop.call_later(LOOK_EVERY_S, self._look)
                 try:
-                    return await process.read(fetched, parser_name)
+                    return await process.read(fetched, options)
                 except RequeueError:
                     continue
 
-    async def _read_isolated(self, fetched: Fetched, parser_name: str) -> Reading | None:
+    async def _read_isolated(self, fetched: Fetched, options: ParseOptions) -> Reading | None:
         for _ in range(MOST_KILLS):
             process = await self._open_process(is_isolated=True)
             try:
                 async with asyncio.timeout(MOST_S):
-                    return await process.read(fetched, parser_name)
+                    return await process.read(fetched, options)
             except TimeoutError:
                 # It used less processor time than a page may take: the machine was short of something, the page is not
                 # at fault.
@@ -261,8 +262,8 @@ async def open_pool(
 async def read_isolated(
     fetched: Fetched,
     config: ParserConfig,
+    options: ParseOptions = DEFAULT_OPTIONS,
     *,
-    parser_name: str = "auto",
     pauses: Pauses | None = None,
     stop: StopRequest | None = None,
     most_starts: int | None = None,
@@ -270,4 +271,4 @@ async def read_isolated(
     """Reads one page in a process of its own, where there is no pool."""
     async with open_pool(config, 1, pauses=pauses, stop=stop, most_starts=most_starts) as pool:
         assert pool is not None
-        return await pool.read(fetched, parser_name=parser_name, is_suspect=True)
+        return await pool.read(fetched, options, is_suspect=True)

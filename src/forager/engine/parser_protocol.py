@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from forager.fetch.models import BodyCoding
 from forager.parsing.link_columns import LinkColumns
-from forager.parsing.models import FoundImage, Reading
+from forager.parsing.models import FoundImage, ParseOptions, Reading
 
 JOB_HEADER = Struct("<II")
 """The length of the job, and of the body that follows it."""
@@ -34,7 +34,6 @@ SEPARATOR = "\0"
 class ParserConfig(NamedTuple):
     """Parser settings shared by all pages of a worker."""
 
-    keyword_words: int
     robots_agent: str
 
 
@@ -44,7 +43,7 @@ class Job(NamedTuple):
     url: str
     headers: dict[str, str]
     is_truncated: bool
-    parser_name: str
+    options: ParseOptions
     coding: BodyCoding | None
     """The content encoding the body still has."""
 

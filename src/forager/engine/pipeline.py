@@ -40,7 +40,7 @@ from forager.images.models import ImageFile, ImagePolicy
 from forager.links.select import Selector, adopt_seed
 from forager.logs import log
 from forager.parsing.challenge import may_be_challenge
-from forager.parsing.models import Reading
+from forager.parsing.models import DEFAULT_OPTIONS, ParseOptions, Reading
 from forager.robots.rules import Rules
 from forager.storage.body_store import BodyStore
 from forager.storage.models import StoredBody
@@ -67,6 +67,7 @@ class VisitOptions:
     """Whether sitemaps that an index lists are followed."""
     feeds: bool = False
     """Whether feeds that a page announces are followed."""
+    parse: ParseOptions = DEFAULT_OPTIONS
 
 
 class ImageFiles(Protocol):
@@ -207,24 +208,25 @@ class Pipeline:
             page = Parsed(fetched, fetched)
         else:
             began_at = clock.monotonic()
-            reading = await self.parser.parse(target, fetched)
+            reading = await self.parser.parse(target, fetched, options.parse)
             read_s = clock.monotonic() - began_at if reading is not None else None
             page = Parsed(fetched, fetched, reading, read_s)
-            if options.rendering is not None and reading is not None:
-                page = await self._render(target, page, reading, request, options.rendering)
+            if reading is not None:
+                page = await self._render(target, page, reading, request, options)
         request.check_wanted()
         return page
 
     async def _render(
-        self, target: Target, page: Parsed, reading: Reading, request: RequestTiming, options: RenderOptions
+        self, target: Target, page: Parsed, reading: Reading, request: RequestTiming, options: VisitOptions
     ) -> Parsed:
         """Returns the rendered page if it has to be rendered; the plain page, marked, if rendering failed."""
-        if self.renderer is None or not self.renderer.wants(page.fetched, reading, options.mode):
+        how = options.rendering
+        if self.renderer is None or how is None or not self.renderer.wants(page.fetched, reading, how.mode):
             return page
-        rendered = await self.renderer.draw(page.fetched, options, request.via)
+        rendered = await self.renderer.draw(page.fetched, how, request.via)
         if rendered is not None:
             try:
-                again = await self.parser.parse(target, rendered.page)
+                again = await self.parser.parse(target, rendered.page, options.parse)
                 if again is not None:
                     page = page._replace(screenshot=rendered.screenshot)
                     return page._replace(fetched=rendered.page, reading=replace(again, flags=(*again.flags, RENDERED)))

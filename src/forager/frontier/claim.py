@@ -105,12 +105,11 @@ async def claim_tasks(
         *patterns,
         only_images,
     )
-    parsers = {lease.domain_id: lease.settings.parser for lease, _ in wants}
-    targets = [_target(task, versions[task.domain_id], parsers[task.domain_id]) for task in tasks]
+    targets = [_target(task, versions[task.domain_id]) for task in tasks]
     return targets, Counter(task.domain_id for task in tasks if task.is_charged)
 
 
-def _target(task: ClaimedTask, version: int, parser: str) -> Target:
+def _target(task: ClaimedTask, version: int) -> Target:
     return Target(
         task.task_id,
         task.page_id,
@@ -124,7 +123,6 @@ def _target(task: ClaimedTask, version: int, parser: str) -> Target:
         task.revisit_every_s,
         task.crashes,
         task.is_image,
-        parser,
         task.max_retries,
         task.is_recurring,
         task.is_urgent,

@@ -133,8 +133,6 @@ class Target:
     """Number of workers that died while parsing this page."""
     is_image: bool = False
     """The target is fetched to be stored as an image, not to be parsed."""
-    parser_name: str = "auto"
-    """The parser of its product; its domain's."""
     max_retries: int | None = None
     """Maximum number of new tasks after a failure, as ordered for this task; None uses the setting."""
     is_recurring: bool = True

@@ -9,6 +9,21 @@ from typing import NamedTuple
 from forager.products.models import Listed, Product
 
 
+class ParseOptions(NamedTuple):
+    """What is read of a page beyond the same for all, from the crawl settings of its domain. The names are those of the
+    arguments of `parsing.page.read`."""
+
+    keyword_words: int = 200
+    """Words of the main text that become searchable."""
+    parser_name: str = "auto"
+    """The parser of its product."""
+    markdown: bool = False
+    """Whether the main text is rendered as Markdown too."""
+
+
+DEFAULT_OPTIONS = ParseOptions()
+
+
 class FoundLink(NamedTuple):
     """A link as written in the page. A NamedTuple: a page has sixty of them, and it costs a third of a dataclass."""
 
@@ -106,6 +121,8 @@ class Reading:
     """Why the page is not content: `challenge: VENDOR`, `captcha` or `consent_wall`."""
     structured_data: bytes = b""
     """A JSON array of all JSON-LD, microdata, RDFa and OpenGraph items; empty if there are none."""
+    markdown: str = ""
+    """The main text as Markdown; empty unless `ParseOptions` ask for it."""
     listing: Listing | None = None
     """Set for a sitemap or feed: all its links count, however many there are."""
 

@@ -74,6 +74,7 @@ def read(
     robots_agent: str = "forager",
     memory: LanguageMemory | None = None,
     parser_name: str = AUTO,
+    markdown: bool = False,
 ) -> Reading:
     """Parses a response. Raises DecodeError when the parser fails, and nothing else."""
     if fetched.body.startswith(GZIP) and (unpacked := unpack(fetched.body)) is not None:
@@ -105,6 +106,7 @@ def read(
         robots_agent=robots_agent,
         memory=memory,
         parser_name=parser_name,
+        markdown=markdown,
     )
     found = _suspicions(fetched, reading)
     return replace(reading, flags=(*reading.flags, *found)) if found else reading
@@ -232,6 +234,7 @@ def _read_tree(
     robots_agent: str,
     memory: LanguageMemory | None,
     parser_name: str,
+    markdown: bool,
 ) -> Reading:
     head = read_head(tree)
     base_url = _join(fetched.url, head.base) or fetched.url
@@ -296,6 +299,7 @@ def _read_tree(
         modified_on=byline.modified.on if byline.modified else None,
         challenge=challenge,
         structured_data=structured.to_json(),
+        markdown=strip_hidden(text) if markdown else "",
     )
 
 

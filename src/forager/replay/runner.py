@@ -40,7 +40,7 @@ from forager.logs import log
 from forager.parsing import page as page_parser
 from forager.parsing.keywords import CONFIGS, keywords_of
 from forager.parsing.language import LanguageMemory
-from forager.parsing.models import Reading
+from forager.parsing.models import ParseOptions, Reading
 from forager.products import store as products
 from forager.replay import service as control
 from forager.replay.diff import Fields, ReplayProgress, known_fields, read_fields
@@ -264,16 +264,13 @@ class _ReplayRun:
 
     async def _parse_page(self, row: Row, fetched: Fetched) -> Reading:
         settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
-        words, agent = settings.search.words_per_page, settings.politeness.robots_agent
+        options, agent = ParseOptions(settings.search.words_per_page, parser), settings.politeness.robots_agent
         if row["crashes"]:
-            config = ParserConfig(words, agent)
-            reading = await read_isolated(fetched, config, parser_name=parser, most_starts=MOST_STARTS)
+            reading = await read_isolated(fetched, ParserConfig(agent), options, most_starts=MOST_STARTS)
             assert reading is not None, "stored bodies are plain"
             return reading
         with self._box.reading(row["page_id"]) if self._box else ExitStack():
-            return page_parser.read(
-                fetched, keyword_words=words, robots_agent=agent, memory=self._memory, parser_name=parser
-            )
+            return page_parser.read(fetched, robots_agent=agent, memory=self._memory, **options._asdict())
 
     async def _selector_of(self, row: Row) -> "_Run | None":
         """Returns the selector of the run that visited the page, which scores its links; known traps are respected."""

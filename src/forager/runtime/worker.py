@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from forager.config.crawl_layers import defaults_of
 from forager.config.keys import get_cipher
@@ -53,7 +53,7 @@ from forager.images.recorder import ImageRecorder
 from forager.links.scope import CrawlScope
 from forager.links.select import Selector
 from forager.parsing.memory import disable_memory_trim
-from forager.parsing.models import Reading
+from forager.parsing.models import ParseOptions, Reading
 from forager.politeness.guard import AddressGuard
 from forager.politeness.no_delay_hosts import has_no_delay
 from forager.politeness.proxy_rule import proxy_rule
@@ -78,7 +78,7 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
     # in its memory whose ids the database assigns again: pages were lost and counters broken in every kill test.
     limit_s = settings.worker.dead_after
-    parser_config, pauses = ParserConfig(settings.search.words_per_page, settings.politeness.robots_agent), Pauses()
+    parser_config, pauses = ParserConfig(settings.politeness.robots_agent), Pauses()
     async with (
         open_pool(parser_config, settings.worker.parser_processes, pauses=pauses, stop=stop) as parsers,
         preload_parsers(parsers) as is_warm,
@@ -184,11 +184,11 @@ async def _open_pipeline(
                 limits=browser_limits(settings),
             ) as renderer,
         ):
-            words, agent = settings.search.words_per_page, settings.politeness.robots_agent
-            isolated = partial(read_isolated, config=ParserConfig(words, agent), pauses=pauses, stop=stop)
+            agent = settings.politeness.robots_agent
+            isolated = partial(_read_isolated, ParserConfig(agent), pauses, stop)
             yield Pipeline(
                 client=client,
-                parser=parsers or InlineParser(_inline_parser(words, agent), isolated, crash_marker),
+                parser=parsers or InlineParser(_inline_parser(agent), isolated, crash_marker),
                 selector=Selector(reach, max_links_per_page=settings.crawl.max_links_per_page),
                 max_redirects=settings.fetch.max_redirects,
                 body_store=body_store,
@@ -205,7 +205,7 @@ def _preload_inline() -> None:
     preload()
 
 
-def _inline_parser(keyword_words: int, robots_agent: str) -> Callable[..., Reading]:
+def _inline_parser(robots_agent: str) -> Callable[[Fetched, ParseOptions], Reading]:
     """Parses in this process; the parser is loaded with the first page, which a worker with parser processes never
     parses."""
 
@@ -215,12 +215,18 @@ def _inline_parser(keyword_words: int, robots_agent: str) -> Callable[..., Readi
 
         return LanguageMemory()
 
-    def read(fetched: Fetched, **how: Any) -> Reading:
+    def read(fetched: Fetched, options: ParseOptions) -> Reading:
         from forager.parsing import page
 
-        return page.read(fetched, keyword_words=keyword_words, robots_agent=robots_agent, memory=memory(), **how)
+        return page.read(fetched, robots_agent=robots_agent, memory=memory(), **options._asdict())
 
     return read
+
+
+async def _read_isolated(
+    config: ParserConfig, pauses: Pauses, stop: StopRequest, fetched: Fetched, options: ParseOptions
+) -> Reading | None:
+    return await read_isolated(fetched, config, options, pauses=pauses, stop=stop)
 
 
 def build_worker_config(settings: Settings, run: int, spec: RunSpec, *, workers: int) -> WorkerConfig:

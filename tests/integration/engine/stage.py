@@ -21,10 +21,12 @@ from forager.engine.transaction_retry import in_transaction
 from forager.engine.worker import Services, Worker
 from forager.explain.check import check
 from forager.fetch.client import open_client
+from forager.fetch.models import Fetched
 from forager.frontier.url_cache import UNSHARED, SharedPages
 from forager.links.scope import CrawlScope
 from forager.links.select import Selector
 from forager.parsing import page as parser
+from forager.parsing.models import ParseOptions, Reading
 from forager.politeness.guard import AddressGuard
 from forager.proxies.worker_pools import WorkerPools
 from forager.runs.models import RunReport, RunSpec
@@ -84,7 +86,10 @@ async def open_pipeline(spec: RunSpec) -> AsyncIterator[Pipeline]:
         connect_timeout_s=5.0,
         max_bytes=1_000_000,
     ) as client:
-        read = partial(parser.read, keyword_words=50)
+
+        def read(fetched: Fetched, options: ParseOptions) -> Reading:
+            return parser.read(fetched, **options._asdict())
+
         yield Pipeline(client, InlineParser(read), Selector(CrawlScope.of(spec), max_links_per_page=100), 5)
 
 

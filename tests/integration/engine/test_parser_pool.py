@@ -38,7 +38,7 @@ from forager.parsing import page as parser
 from forager.parsing.language import LanguageMemory
 from forager.parsing.models import Reading
 
-CONFIG = ParserConfig(keyword_words=50, robots_agent="forager")
+CONFIG = ParserConfig(robots_agent="forager")
 PAGE = b"""<!doctype html><html lang="de"><head><title>Ein Haus</title><meta name="description" content="Am See">
 <link rel="alternate" hreflang="fr" href="/fr"></head><body><h1>Haus</h1><p>Das Haus steht am See und ist sehr alt.</p>
 <a href="/a">eins</a> <a href="/b" rel="nofollow">zwei</a><img src="/bild.jpg" alt="Bild"></body></html>"""
@@ -148,7 +148,7 @@ def command_of(pid: int) -> str:
 
 async def test_what_is_read_elsewhere_is_what_is_read_here(pool: ParserPool) -> None:
     for page in (a_page(), a_page(b"%PDF-1.7 binary"), a_page(b"<p>x"), a_page(b"")):
-        assert await pool.read(page) == parser.read(page, keyword_words=50, memory=LanguageMemory())
+        assert await pool.read(page) == parser.read(page, keyword_words=200, memory=LanguageMemory())
 
 
 async def test_many_at_once_each_get_their_own(pool: ParserPool) -> None:
@@ -301,7 +301,7 @@ async def test_a_compressed_body_is_read_as_a_plain_one_is(pool: ParserPool, nam
             await pool.read(packed)
         return
     plain = replace(a_page(body), is_truncated=is_cut)
-    expected = parser.read(plain, keyword_words=50, memory=LanguageMemory()) if body else None
+    expected = parser.read(plain, keyword_words=200, memory=LanguageMemory()) if body else None
     assert await pool.read(packed) == expected
 
 
@@ -329,7 +329,7 @@ async def test_a_killed_server_is_replaced(pool: ParserPool) -> None:
 
 
 async def test_one_page_is_read_in_a_process_of_its_own_without_a_pool(fixtures: None) -> None:
-    assert await read_isolated(a_page(), CONFIG) == parser.read(a_page(), keyword_words=50)
+    assert await read_isolated(a_page(), CONFIG) == parser.read(a_page(), keyword_words=200)
     with pytest.raises(ParserCrashError):
         await read_isolated(a_page(b"<title>Crash</title>"), CONFIG)
     assert servers() == []

@@ -15,7 +15,7 @@ from forager.engine.page_parser import InlineParser
 from forager.engine.recovery import recover
 from forager.engine.transaction_retry import in_transaction
 from forager.fetch.models import Fetched
-from forager.parsing.models import Reading
+from forager.parsing.models import ParseOptions, Reading
 from forager.politeness.throttle import LEAST_DELAY_S
 from forager.robots.fetch import fetch_robots
 from forager.runs.models import RunEnd, Scope
@@ -261,7 +261,7 @@ async def test_a_long_rest_ends_the_run_and_is_told(database: Database) -> None:
 
 
 async def test_a_bug_of_ours_is_an_outcome_and_no_fault_of_the_site(database: Database) -> None:
-    def broken(_fetched: Fetched) -> Reading:
+    def broken(_fetched: Fetched, _options: ParseOptions) -> Reading:
         raise ZeroDivisionError("oops")
 
     async with serve(WatchedSite(5)) as web:

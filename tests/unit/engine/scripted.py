@@ -97,7 +97,9 @@ def a_pipeline(
     client: ScriptedClient, read: Callable[[Fetched], Reading] = lambda _fetched: a_reading(), max_redirects: int = 5
 ) -> Pipeline:
     selector = Selector(CrawlScope.of(RunSpec(("http://a.example/",), scope=Scope.ANY)), max_links_per_page=100)
-    return Pipeline(cast("Client", client), InlineParser(read), selector, max_redirects)
+    return Pipeline(
+        cast("Client", client), InlineParser(lambda fetched, _options: read(fetched)), selector, max_redirects
+    )
 
 
 async def visit(target: Target, pipeline: Pipeline, *, request: RequestTiming | None = None, **options: Any) -> Outcome:

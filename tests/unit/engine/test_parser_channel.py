@@ -10,6 +10,7 @@ import pytest
 from forager.engine import parser_process
 from forager.engine.parser_process import Channel
 from forager.engine.parser_protocol import JOB_HEADER, RESULT_HEADER, Job
+from forager.parsing.models import ParseOptions
 
 BODY = b"x" * 30_000
 RESULT = b"y" * 20_000
@@ -25,7 +26,7 @@ def line() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 def a_job(number: int, body: bytes = BODY) -> bytes:
     job = pickle.dumps(
-        tuple(Job(f"http://a.example/{number}", {}, is_truncated=False, parser_name="auto", coding=None))
+        tuple(Job(f"http://a.example/{number}", {}, is_truncated=False, options=ParseOptions(), coding=None))
     )
     return JOB_HEADER.pack(len(job), len(body)) + job + body
 

@@ -55,6 +55,7 @@ READING = Reading(
     modified_on=date(2024, 3, 6),
     structured_data=b"[{}]",
     challenge="captcha",
+    markdown="# Kettles",
 )
 
 

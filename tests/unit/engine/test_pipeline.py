@@ -12,7 +12,7 @@ from forager.engine.page_parser import InlineParser
 from forager.engine.pipeline import admit
 from forager.fetch.models import Fetched
 from forager.frontier.models import DomainFailure, OutcomeKind, Past
-from forager.parsing.models import Reading
+from forager.parsing.models import ParseOptions, Reading
 from forager.robots import rules as robots
 from forager.storage.body_store import open_store
 
@@ -208,11 +208,11 @@ async def test_a_redirect_to_itself_ends_at_once(location: str) -> None:
 async def test_a_page_that_killed_a_worker_is_read_apart() -> None:
     apart: list[str] = []
 
-    async def read_isolated(fetched: Fetched) -> Reading:
+    async def read_isolated(fetched: Fetched, _options: ParseOptions) -> Reading:
         apart.append(fetched.url)
         return a_reading("/next", title="Read apart")
 
-    def never(_fetched: Fetched) -> Reading:
+    def never(_fetched: Fetched, _options: ParseOptions) -> Reading:
         raise AssertionError("not in this process")
 
     tools = replace(a_pipeline(client_that(a_fetched(200, b"x"))), parser=InlineParser(never, read_isolated))
@@ -222,10 +222,10 @@ async def test_a_page_that_killed_a_worker_is_read_apart() -> None:
 
 
 async def test_a_page_that_kills_its_reader_again_is_quarantined() -> None:
-    async def die(_fetched: Fetched) -> Reading:
+    async def die(_fetched: Fetched, _options: ParseOptions) -> Reading:
         raise errors.ParserCrashError("the page killed its reader again")
 
-    parser = InlineParser(lambda _fetched: a_reading(), die)
+    parser = InlineParser(lambda _fetched, _options: a_reading(), die)
     outcome = await visit(a_target(crashes=1), replace(a_pipeline(client_that(a_fetched(200, b"x"))), parser=parser))
     assert outcome.error is not None
     assert (outcome.kind, outcome.error.code, outcome.error.blame) == (OutcomeKind.FAILED, "parser_crash", "parser")
