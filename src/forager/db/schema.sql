@@ -584,6 +584,7 @@ CREATE INDEX crawl_tasks_urgent ON crawl_tasks (domain_id, scheduled_for)
 CREATE INDEX crawl_tasks_history ON crawl_tasks (page_id, id DESC);
 CREATE INDEX crawl_tasks_completed ON crawl_tasks (completed_at) WHERE completed_at IS NOT NULL;
 CREATE INDEX crawl_tasks_bodies ON crawl_tasks (page_id, id DESC) WHERE body_ref IS NOT NULL;
+CREATE INDEX crawl_tasks_captures ON crawl_tasks (domain_id, page_id, id) WHERE body_ref IS NOT NULL;
 COMMENT ON COLUMN crawl_tasks.is_urgent IS 'A person ordered it with priority 1 or 2: while it is due, its domain is claimed before others.';
 COMMENT ON COLUMN crawl_tasks.is_changed IS 'Whether the content differs from the visit before; NULL where there was none to compare with.';
 COMMENT ON COLUMN crawl_tasks.pace_ms IS 'The distance between requests that was in force when it was made; 0: an unpaced host. NULL: no request.';
