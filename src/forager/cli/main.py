@@ -19,6 +19,7 @@ from forager.accounts.commands import token, user
 from forager.alerts import commands as alerts
 from forager.api import commands as api
 from forager.backup.commands import backup, restore
+from forager.captures.commands import body, captures
 from forager.cli import completion, demo, man, playground, root
 from forager.cli.help import Group
 from forager.cli.output import complain, set_quiet
@@ -91,6 +92,8 @@ for family in (
     reindex,
     why,
     export,
+    captures,
+    body,
     bodies,
     check,
     repair,
