@@ -92,7 +92,7 @@ ORDER BY t.id;
 
 -- name: export_bodies
 -- Returns every visit that returned or confirmed a body which is still stored, oldest first.
-SELECT t.id, p.url, t.completed_at, t.body_ref
+SELECT t.id, p.url, t.completed_at, t.body_ref, p.title
 FROM crawl_tasks t
 JOIN pages p ON p.id = t.page_id
 JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2) AND b.dropped_at IS NULL

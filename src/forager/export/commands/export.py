@@ -2,6 +2,7 @@
 
 import sys
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -17,11 +18,11 @@ from forager.cli.start import begin, run_query
 from forager.errors import UsageError
 from forager.export.commands import compression as packing
 from forager.export.commands.compression import Packing
-from forager.export.commands.writers import Format, check_writable, write_file
+from forager.export.commands.target import check_target, is_in_bucket, open_target
+from forager.export.commands.writers import Format, Opener, check_writable, write_file
 from forager.images.models import ImageStatus
 
 if TYPE_CHECKING:
-    from forager.config.settings import Settings
     from forager.export.rows import Filters
 
 
@@ -34,8 +35,11 @@ class ExportKind(StrEnum):
     IMAGES = "images"
     TASKS = "tasks"
     WARC = "warc"
+    WACZ = "wacz"
 
 
+BODIES = {ExportKind.WARC: ".warc.gz", ExportKind.WACZ: ".wacz"}
+"""Exports of stored bodies → how their files end."""
 STATES: dict[ExportKind, type[StrEnum]] = {
     ExportKind.PAGES: PageStatus,
     ExportKind.TASKS: TaskStatus,
@@ -68,20 +72,29 @@ def export(
     from forager.export.rows import Filters
 
     reject_invalid(what, status)
-    if what is ExportKind.WARC:
-        check_warc_options(file, is_formed=format is not None or compress)
+    if what in BODIES:
+        from forager.export.commands.bodies import check_options, export_bodies
+
+        check_options(what, file, is_formed=format is not None or compress)
         filters = Filters(domain, None, run, parse_past_time(since, clock.now()) if since is not None else None)
-        export_warc(begin(home=home), filters, file, is_quiet=quiet)
+        export_bodies(begin(home=home), what, filters, str(file), is_quiet=quiet)
         return
     chosen = format or Format.of(file)
     packed = packing.of(file) or (Packing.GZIP if compress else Packing.NONE)
-    check_writable(file, chosen, packed)
+    if not is_in_bucket(file):
+        check_writable(file, chosen, packed)
     reject_terminal_output(file, chosen, packed)
     filters = Filters(domain, status, run, parse_past_time(since, clock.now()) if since is not None else None)
+    settings = begin(home=home)
+    check_target(settings, file)
+    check_writable(None, chosen, packed)
+    opener = partial(open_target, settings)
     rows = run_query(
-        begin(home=home),
+        settings,
         "export",
-        lambda connection: _write(connection, what, filters, file=file, chosen=chosen, packed=packed, is_quiet=quiet),
+        lambda connection: _write(
+            connection, what, filters, file=file, chosen=chosen, packed=packed, is_quiet=quiet, opener=opener
+        ),
     )
     if file not in {None, "-"} and not quiet:
         one = "page" if what is ExportKind.STRUCTURED_DATA else what.value.removesuffix("s")
@@ -99,36 +112,6 @@ def reject_invalid(what: ExportKind, status: str | None) -> None:
         raise UsageError(f"{status!r} is no status of {what.value}; it is one of {', '.join(states)}.")
 
 
-def check_warc_options(file: str | None, *, is_formed: bool) -> None:
-    if is_formed:
-        raise UsageError("A WARC file is compressed as its format wants it; leave --format and --compress away.")
-    if file is None or (file != "-" and not file.endswith(".warc.gz")):
-        raise UsageError("Name a file that ends with .warc.gz, or - for standard output: forager export warc -o FILE.")
-    output.check_writable(file)
-
-
-def export_warc(settings: "Settings", filters: "Filters", file: str | None, *, is_quiet: bool) -> None:
-    from pathlib import Path
-
-    from forager.export.warc import Count, stream_warc
-    from forager.storage.factory import open_readonly_store
-
-    load, count = open_readonly_store(settings).load, Count()
-    name = Path(file or "").name if file not in {None, "-"} else "forager.warc.gz"
-
-    async def write(connection: Any) -> None:
-        with output.open_output(file) as target, open_progress("exporting bodies", 0, is_quiet=is_quiet) as show:
-            async for piece in stream_warc(connection, load, name, filters, count):
-                target.write(piece)
-                show(count.records)
-
-    run_query(settings, "export", write)
-    if count.missing:
-        output.say(f"{words.things(count.missing, 'body', 'bodies')} could not be read from the store.")
-    if file != "-" and not is_quiet:
-        output.say(f"{words.things(count.records, 'record')} written to {file}.")
-
-
 def reject_terminal_output(file: str | None, chosen: Format, packed: Packing) -> None:
     if file in {None, "-"} and (chosen is Format.PARQUET or packed) and sys.stdout.isatty():
         raise UsageError("This is nothing to read on a screen; name a file with -o, or pipe it on.")
@@ -143,6 +126,7 @@ async def _write(
     chosen: Format,
     packed: Packing,
     is_quiet: bool,
+    opener: Opener,
 ) -> int:
     from forager.export import rows as control
 
@@ -151,4 +135,4 @@ async def _write(
     types = await control.column_types(connection, kind)
     rows = control.stream(connection, kind, filters)
     with open_progress(f"exporting {what.value}", expected, is_quiet=is_quiet) as show:
-        return await write_file(file, rows, types, chosen=chosen, packed=packed, on_rows=show)
+        return await write_file(file, rows, types, chosen=chosen, packed=packed, on_rows=show, opener=opener)
