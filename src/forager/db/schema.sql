@@ -2104,3 +2104,9 @@ CREATE TABLE checks (
 COMMENT ON TABLE checks IS 'Owner: explain. Checks of the promises that were started over HTTP, the last few, with what came of them.';
 COMMENT ON COLUMN checks.is_deep IS 'Whether bodies, history and schema are read from end to end, too.';
 COMMENT ON COLUMN checks.heard_at IS 'When its process last said that it is at it; long ago and no end: the process is gone.';
+
+-- Exports of what changed since the last one. A row is chosen by the age of the transaction that wrote it, in the
+-- transaction of the export; ages of rows frozen long ago are negative or very large.
+CREATE FUNCTION changed_within(writer xid, newest integer, oldest integer) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT writer IS NOT NULL AND CASE WHEN oldest IS NULL THEN age(writer) > newest OR age(writer) < 0 ELSE age(writer) > newest AND age(writer) <= oldest END
+$$;

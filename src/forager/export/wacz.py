@@ -61,11 +61,12 @@ async def write_wacz(
     """Writes the file. Needs an open transaction, as every cursor does."""
     domain = await known_name(conn, filters.domain)
     await check_run_exists(conn, filters.run)
+    arguments = (domain, filters.run, filters.since, *(filters.changed or (None, None)))
     with contextlib.ExitStack() as stack:
         spool = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="forager-wacz-")))
         builder = _WaczBuilder(target, load, count, spool, domain)
         rows: list[Row] = []
-        async for row in conn.cursor(SQL["export_bodies"], domain, filters.run, filters.since, prefetch=PREFETCH_ROWS):
+        async for row in conn.cursor(SQL["export_bodies"], *arguments, prefetch=PREFETCH_ROWS):
             rows.append(row)
             if len(rows) == AT_ONCE:
                 await asyncio.to_thread(builder.add, rows)

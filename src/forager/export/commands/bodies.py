@@ -11,19 +11,30 @@ from forager.export.commands.target import check_target, is_in_bucket, open_targ
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
-    from forager.export.commands.export import ExportKind
     from forager.export.rows import Filters
     from forager.export.wacz import WaczCount
     from forager.export.warc import Load
 
 
-def check_options(what: "ExportKind", file: str | None, *, is_formed: bool) -> None:
-    from forager.export.commands.export import BODIES
+ENDINGS = {"warc": ".warc.gz", "wacz": ".wacz"}
+"""Exports of stored bodies → how their files end."""
 
-    ending = BODIES[what]
+
+class BodiesOrder(NamedTuple):
+    """What the command line said."""
+
+    kind: str
+    filters: "Filters"
+    target: str
+    is_since_last: bool
+
+
+def check_options(what: str, file: str | None, *, is_formed: bool) -> None:
+    ending = ENDINGS[what]
     if is_formed:
         raise UsageError(
-            f"A {what.upper()} file is compressed as its format wants it; leave --format and --compress away."
+            f"A {what.upper()} file is compressed as its format wants it; leave --format, --compress and"
+            " --partition-by away."
         )
     if file is None or (file != "-" and not file.endswith(ending)):
         raise UsageError(
@@ -33,20 +44,39 @@ def check_options(what: "ExportKind", file: str | None, *, is_formed: bool) -> N
         output.check_writable(file)
 
 
-def export_bodies(settings: "Settings", what: "ExportKind", filters: "Filters", file: str, *, is_quiet: bool) -> None:
+def export_bodies(settings: "Settings", order: BodiesOrder, *, is_quiet: bool) -> None:
     from forager.export.wacz import WaczCount
     from forager.storage.factory import open_readonly_store
 
-    check_target(settings, file)
-    count = WaczCount()
-    job = _Export(settings, filters, file, open_readonly_store(settings).load, count)
-    write = _write_warc if what == "warc" else _write_wacz
-    run_query(settings, "export", lambda conn: write(conn, job, is_quiet=is_quiet))
-    if count.missing:
-        output.say(f"{words.things(count.missing, 'body', 'bodies')} could not be read from the store.")
+    if order.is_since_last and order.target == "-":
+        raise UsageError("Name a target with -o: it is remembered what it has.")
+    check_target(settings, order.target)
+    done = WaczCount()
+    job = _Export(settings, order.filters, order.target, open_readonly_store(settings).load, done)
+    file = run_query(settings, "export", lambda conn: _export(conn, job, order, is_quiet=is_quiet))
+    if done.missing:
+        output.say(f"{words.things(done.missing, 'body', 'bodies')} could not be read from the store.")
     if file != "-" and not is_quiet:
-        pages = f", {words.things(count.pages, 'page')}" if what == "wacz" else ""
-        output.say(f"{words.things(count.records, 'record')}{pages} written to {file}.")
+        pages = f", {words.things(done.pages, 'page')}" if order.kind == "wacz" else ""
+        output.say(f"{words.things(done.records, 'record')}{pages} written to {file}.")
+
+
+async def _export(conn: Any, job: "_Export", order: BodiesOrder, *, is_quiet: bool) -> str:
+    """Returns the file that was written."""
+    from forager.export import increments
+    from forager.export.commands.changing import NUMBER, place_of_file, target_identity
+
+    write = _write_warc if order.kind == "warc" else _write_wacz
+    if not order.is_since_last:
+        await write(conn, job, is_quiet=is_quiet)
+        return order.target
+    folder, name = place_of_file(job.settings, order.target)
+    await increments.hold_target(conn, target_identity(order.target))
+    increment = await increments.begin(conn, order.kind, order.filters, increments.load_last(folder, name))
+    file = order.target.replace(NUMBER, f"{increment.number:06}")
+    await write(conn, job._replace(filters=increment.filters, file=file), is_quiet=is_quiet)
+    increments.save_last(folder, name, order.kind, increment, job.done.records)
+    return file
 
 
 class _Export(NamedTuple):

@@ -10,20 +10,22 @@ import typer
 from forager import clock
 from forager.cli import format as words
 from forager.cli import output
-from forager.cli.durations import parse_past_time
 from forager.cli.flags import DomainName, Home, Output, PageStatus, TaskStatus
 from forager.cli.help import Command
 from forager.cli.progress import open_progress
 from forager.cli.start import begin, run_query
 from forager.errors import UsageError
 from forager.export.commands import compression as packing
+from forager.export.commands.bodies import ENDINGS, BodiesOrder, check_options, export_bodies
+from forager.export.commands.changing import Done, Order, export_changing, since_of
 from forager.export.commands.compression import Packing
+from forager.export.commands.partitions import PartitionBy
 from forager.export.commands.target import check_target, is_in_bucket, open_target
 from forager.export.commands.writers import Format, Opener, check_writable, write_file
 from forager.images.models import ImageStatus
 
 if TYPE_CHECKING:
-    from forager.export.rows import Filters
+    from forager.export.rows import Filters, Kind
 
 
 class ExportKind(StrEnum):
@@ -38,8 +40,6 @@ class ExportKind(StrEnum):
     WACZ = "wacz"
 
 
-BODIES = {ExportKind.WARC: ".warc.gz", ExportKind.WACZ: ".wacz"}
-"""Exports of stored bodies → how their files end."""
 STATES: dict[ExportKind, type[StrEnum]] = {
     ExportKind.PAGES: PageStatus,
     ExportKind.TASKS: TaskStatus,
@@ -64,7 +64,16 @@ def export(
         str | None, typer.Option(help="Only pages, tasks or images in this state.", metavar="STATUS")
     ] = None,
     run: Annotated[int | None, typer.Option(help="Only what this run visited.", metavar="N")] = None,
-    since: Annotated[str | None, typer.Option(help="Only since: 2026-01-31, or 7d, 12h ago.", metavar="WHEN")] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            help="Only since: 2026-01-31, or 7d, 12h ago; `last`: new or changed since the last export to the target.",
+            metavar="WHEN",
+        ),
+    ] = None,
+    partition_by: Annotated[
+        PartitionBy | None, typer.Option(help="Parquet files in folders by day or month; -o names the folder.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
     home: Home = None,
 ) -> None:
@@ -72,19 +81,24 @@ def export(
     from forager.export.rows import Filters
 
     reject_invalid(what, status)
-    if what in BODIES:
-        from forager.export.commands.bodies import check_options, export_bodies
-
-        check_options(what, file, is_formed=format is not None or compress)
-        filters = Filters(domain, None, run, parse_past_time(since, clock.now()) if since is not None else None)
-        export_bodies(begin(home=home), what, filters, str(file), is_quiet=quiet)
+    if what in ENDINGS:
+        check_options(what.value, file, is_formed=format is not None or compress or partition_by is not None)
+        moment, is_since_last = since_of(since, clock.now())
+        bodies = BodiesOrder(what.value, Filters(domain, None, run, moment), str(file), is_since_last)
+        export_bodies(begin(home=home), bodies, is_quiet=quiet)
         return
-    chosen = format or Format.of(file)
+    chosen = format or (Format.PARQUET if partition_by else Format.of(file))
     packed = packing.of(file) or (Packing.GZIP if compress else Packing.NONE)
+    moment, is_since_last = since_of(since, clock.now())
+    filters = Filters(domain, status, run, moment)
+    if is_since_last or partition_by is not None:
+        kind = cast("Kind", what.value)
+        order = Order(kind, filters, file or "-", is_since_last, partition_by, chosen, packed, quiet)
+        _report(export_changing(begin(home=home), order), what, is_quiet=quiet)
+        return
     if not is_in_bucket(file):
         check_writable(file, chosen, packed)
     reject_terminal_output(file, chosen, packed)
-    filters = Filters(domain, status, run, parse_past_time(since, clock.now()) if since is not None else None)
     settings = begin(home=home)
     check_target(settings, file)
     check_writable(None, chosen, packed)
@@ -97,8 +111,16 @@ def export(
         ),
     )
     if file not in {None, "-"} and not quiet:
-        one = "page" if what is ExportKind.STRUCTURED_DATA else what.value.removesuffix("s")
-        output.say(f"{words.things(rows, one)} written to {file}.")
+        _report(Done(rows, None, str(file), True), what, is_quiet=quiet)
+
+
+def _report(done: Done, what: ExportKind, *, is_quiet: bool) -> None:
+    if is_quiet:
+        return
+    one = "page" if what is ExportKind.STRUCTURED_DATA else what.value.removesuffix("s")
+    new = "" if done.is_everything else " that are new or changed"
+    files = f", {words.things(done.partitions, 'partition')}" if done.partitions is not None else ""
+    output.say(f"{words.things(done.rows, one)}{new} written to {done.target}{files}.")
 
 
 def reject_invalid(what: ExportKind, status: str | None) -> None:
