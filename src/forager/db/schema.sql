@@ -817,6 +817,7 @@ CREATE TABLE product_prices (
     availability     text,
     is_first         boolean       NOT NULL DEFAULT false,
     is_correction    boolean       NOT NULL DEFAULT false,
+    is_backfill      boolean       NOT NULL DEFAULT false,
     old_price        numeric(20,4),
     old_currency     varchar(3),
     old_availability text
@@ -824,6 +825,7 @@ CREATE TABLE product_prices (
 CREATE INDEX product_prices_of ON product_prices (domain_id, product_id, seen_at);
 CREATE INDEX product_prices_seen ON product_prices USING brin (seen_at);
 COMMENT ON TABLE product_prices IS 'Owner: products. A row at first sight and for each change of price, currency or availability, with what was before: history and events in one.';
+COMMENT ON COLUMN product_prices.is_backfill IS 'Read from an older version of the page when later prices were known: its place in the history is by seen_at, and rows after it keep what was known when they were written.';
 COMMENT ON COLUMN product_prices.is_correction IS 'The same visit read again with another result: our understanding changed, not the shop.';
 
 CREATE TABLE product_days (
@@ -1973,7 +1975,7 @@ CREATE FUNCTION sealed_line(t crawl_tasks) RETURNS text LANGUAGE sql STABLE PARA
 $$;
 CREATE FUNCTION sealed_line(p product_prices) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT ROW(p.id, p.product_id, p.task_id, EXTRACT(EPOCH FROM p.seen_at), p.price, p.currency, p.availability, p.is_first, p.is_correction,
-               p.old_price, p.old_currency, p.old_availability)::text
+               p.old_price, p.old_currency, p.old_availability, p.is_backfill)::text
 $$;
 CREATE FUNCTION sealed_line(h domain_history) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT ROW(h.id, EXTRACT(EPOCH FROM h.moved_at), h.from_status, h.to_status, h.is_active, h.reason_code, h.reason, h.moved_by)::text

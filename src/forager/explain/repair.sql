@@ -277,7 +277,7 @@ INSERT INTO jobs (name, every_s) SELECT n.name, 60 FROM unnest($1::text[]) AS n 
 -- name: reprice_products
 -- Sets the price of products from the newest row of their history.
 UPDATE products p SET price = x.price, currency = x.currency, availability = x.availability
-FROM (SELECT DISTINCT ON (h.product_id) h.product_id, h.price, h.currency, h.availability FROM product_prices h ORDER BY h.product_id, h.id DESC) x
+FROM (SELECT DISTINCT ON (h.product_id) h.product_id, h.price, h.currency, h.availability FROM product_prices h WHERE NOT h.is_backfill ORDER BY h.product_id, h.id DESC) x
 WHERE x.product_id = p.id AND (p.price, p.currency, p.availability) IS DISTINCT FROM (x.price, x.currency, x.availability);
 
 -- name: missing_from_index

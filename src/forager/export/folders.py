@@ -1,17 +1,17 @@
 """The folder that an export writes to, with the operations of a folder in a bucket (`storage/bucket_folder.py`)."""
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
 
 from forager.storage.bucket import Bucket
 from forager.storage.bucket_folder import BucketFolder
-from forager.storage.files import sync_file, sync_folder
+from forager.storage.files import sync_file, sync_folder, translate_errors, write_atomic
 from forager.storage.upload import open_upload
 
 SPOOL = ".forager-export-"
 """Prefix of the folder for what is not complete; readers of partitions ignore names that begin with a dot."""
+ADVICE = "The same export can be repeated: what is complete is replaced."
 
 
 class LocalFolder:
@@ -25,30 +25,26 @@ class LocalFolder:
         return (self._path / name).read_bytes()
 
     def write(self, name: str, content: bytes) -> None:
-        self._path.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(prefix=f".{name}.", suffix=".part", dir=self._path)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(part, 0o644)
-        os.replace(part, self._path / name)
-        sync_folder(self._path)
+        with translate_errors(self._path / name, ADVICE):
+            write_atomic(self._path / name, content)
+            sync_folder(self._path)
 
     def make_spool(self) -> Path:
         """Creates the folder for what is not complete, on the same disk; removes those of exports that were killed."""
-        self._path.mkdir(parents=True, exist_ok=True)
-        for left in self._path.glob(SPOOL + "*"):
-            shutil.rmtree(left, ignore_errors=True)
-        return Path(tempfile.mkdtemp(prefix=SPOOL, dir=self._path))
+        with translate_errors(self._path, ADVICE):
+            self._path.mkdir(parents=True, exist_ok=True)
+            for left in self._path.glob(SPOOL + "*"):
+                shutil.rmtree(left, ignore_errors=True)
+            return Path(tempfile.mkdtemp(prefix=SPOOL, dir=self._path))
 
     def publish(self, path: Path, name: str) -> None:
         """Moves a complete file to its name: it replaces the one before in one step."""
         target = self._path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        sync_file(path)
-        path.replace(target)
-        sync_folder(target.parent)
+        with translate_errors(target, ADVICE):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            sync_file(path)
+            path.replace(target)
+            sync_folder(target.parent)
 
     def names(self) -> list[str]:
         """Returns all files, by their names below the folder."""

@@ -44,7 +44,8 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     ),
     "prices": (
         *("id", "product_id", "url", "domain", "product_name", "sku", "gtin", "seen_at", "price", "currency"),
-        *("availability", "old_price", "old_currency", "old_availability", "is_first", "is_correction", "task_id"),
+        *("availability", "old_price", "old_currency", "old_availability", "is_first", "is_correction"),
+        *("is_backfill", "task_id"),
     ),
     "images": (
         *("id", "url", "status", "reason", "format", "width", "height", "frames", "file_size", "content_hash"),

@@ -129,7 +129,7 @@ ORDER BY p.id;
 -- Returns the history of every product: its first price and each change of price, currency or availability, as they
 -- were seen.
 SELECT x.id, x.product_id, p.url, d.name AS domain, p.product_name, p.sku, p.gtin, x.seen_at, x.price, x.currency, x.availability,
-       x.old_price, x.old_currency, x.old_availability, x.is_first, x.is_correction, x.task_id
+       x.old_price, x.old_currency, x.old_availability, x.is_first, x.is_correction, x.is_backfill, x.task_id
 FROM product_prices x
 JOIN products p ON p.id = x.product_id
 JOIN domains d ON d.id = x.domain_id

@@ -195,7 +195,13 @@ def prices(which: Which, as_json: AsJson = False, home: Home = None) -> None:
                 moved(row["old_price"], row["price"]),
                 stock(row["availability"]),
                 str(row["task_id"] or "–"),
-                "first seen" if row["is_first"] else "read again" if row["is_correction"] else "",
+                "first seen"
+                if row["is_first"]
+                else "read again"
+                if row["is_correction"]
+                else "read later"
+                if row["is_backfill"]
+                else "",
             )
             for row in rows
         ],

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from forager.db import statements
-from forager.db.query import fetch_one
+from forager.db.query import Query, fetch_one
 from forager.db.types import Connection
 from forager.domains import admin as domains
 from forager.domains.lookup import known_name
@@ -43,6 +43,10 @@ class ReplayOrder:
     parser: str | None = None
     """The parser for products; None: that of each domain."""
     into: Into = Into.LIVE
+    at: datetime | None = None
+    """Each page as it was then: its newest version that is not later."""
+    is_all_versions: bool = False
+    """Older versions too: what they say fills the history of prices, at the time of their visits."""
 
     def document(self) -> str:
         return json.dumps(asdict(self), default=str, sort_keys=True)
@@ -55,6 +59,26 @@ class Matches(NamedTuple):
     page_id: int | None
     since: datetime | None
     until: datetime | None
+    at: datetime | None = None
+
+    def of_pages(self) -> dict[str, Any]:
+        """Returns what selects pages, for visits of them."""
+        return {name: value for name, value in self._asdict().items() if name != "at"}
+
+
+class PastVersion(NamedTuple):
+    """An older version of a page."""
+
+    page_id: int
+    task_id: int
+    url: str
+    domain: str
+    completed_at: datetime
+    body_ref: str
+    is_deleted: bool
+    crashes: int
+    parser_name: str
+    content_type: str | None
 
 
 class Stored(NamedTuple):
@@ -92,7 +116,7 @@ async def resolve(conn: Connection, order: ReplayOrder) -> Matches:
     name = await known_name(conn, order.domain)
     domain = (await find_domains(conn, [name]))[name] if name else None
     page = (await find_page(conn, order.url))["id"] if order.url else None
-    return Matches(domain, page, order.since, order.until)
+    return Matches(domain, page, order.since, order.until, order.at)
 
 
 async def count_stored(conn: Connection, order: ReplayOrder, matches: Matches, *, default_policy: str) -> Stored:
@@ -122,14 +146,23 @@ async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, de
     )
 
 
+OLDER_VERSIONS = Query(SQL["older_versions"], PastVersion)
+
+
 async def next_stored(
     conn: Connection, matches: Matches, *, after: int, limit: int
 ) -> tuple[list[Mapping[str, Any]], int | None]:
     """Returns the pages of the next batch, and the last page it covered; None after the last one."""
-    domain, page, since, until = matches
-    last = await conn.fetchval(SQL["last_of_portion"], after, domain, page, limit)
-    rows = await conn.fetch(SQL["next_stored"], after, domain, page, since, until, limit)
+    domain, page, since, until, at = matches
+    last = await conn.fetchval(SQL["last_of_portion"], after, domain, page, limit, at)
+    rows = await conn.fetch(SQL["next_stored"], after, domain, page, since, until, limit, at)
     return [dict(row) for row in rows], last
+
+
+async def older_versions(conn: Connection, matches: Matches, *, after: int, last: int) -> list[PastVersion]:
+    """Returns the versions of a batch's pages except the newest ones, oldest first."""
+    domain, page, since, until, at = matches
+    return await OLDER_VERSIONS.fetch(conn, after, last, domain, page, since, until, at)
 
 
 async def known_products(conn: Connection, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
@@ -181,7 +214,8 @@ async def read_one(conn: Connection, replay: int) -> State:
 
 def _read_order(document: str) -> ReplayOrder:
     given = json.loads(document)
-    span = {name: datetime.fromisoformat(given[name]) if given[name] else None for name in ("since", "until")}
+    times = ("since", "until", "at")
+    span = {name: datetime.fromisoformat(given[name]) if given.get(name) else None for name in times}
     return ReplayOrder(**given | span | {"into": Into(given["into"])})
 
 
@@ -232,7 +266,7 @@ async def requeue(conn: Connection, matches: Matches, *, by: str, refresh_every_
     domain_ids: set[int] = set()
     while after is not None:
         after, given, touched = await reread.requeue_pages(
-            conn, after=after, **matches._asdict(), limit=REQUEUED_AT_ONCE, by=by
+            conn, after=after, **matches.of_pages(), limit=REQUEUED_AT_ONCE, by=by
         )
         pages += given
         domain_ids |= set(touched)

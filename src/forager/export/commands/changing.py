@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forager.cli.progress import open_progress
+from forager.cli.root import hint
 from forager.cli.start import run_query
 from forager.errors import UsageError
 from forager.export.commands.compression import Packing
@@ -121,6 +122,8 @@ def place_of_file(settings: "Settings", target: str) -> "tuple[Folder, str]":
         bucket, name = parse_target(settings, target)
         return ObjectFolder(bucket), _plain_name(name)
     path = Path(target)
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"{path.parent} cannot be written, where it is remembered what the export has.{hint()}")
     return LocalFolder(path.parent), _plain_name(path.name)
 
 
