@@ -10,6 +10,8 @@ REQUESTS = (
     ("alerts targets", "GET /api/alerts/targets"),
     ("alerts", "GET /api/alerts"),
     ("archive list", "GET /api/storage/cold"),
+    ("body * *", "GET /api/tasks/{task}/body"),
+    ("captures *", "GET /api/captures"),
     ("backups", "GET /api/storage/backups"),
     ("batches", "GET /api/batches"),
     ("domain * set --keep snapshot", 'PATCH /api/admin/domains/{domain} with {"content": "snapshot"}'),

@@ -33,8 +33,11 @@ class CdxRow(NamedTuple):
     """The WARC file; None for a snapshot, which is a file of its own."""
     offset: int | None
 
+    def cells(self) -> list[str]:
+        return [NONE if value is None else str(value) for value in self]
+
     def line(self) -> str:
-        return " ".join(NONE if value is None else str(value) for value in self)
+        return " ".join(self.cells())
 
     def document(self) -> Mapping[str, str | int | None]:
         return self._asdict()

@@ -137,7 +137,7 @@ async def list_captures(
         return reply({"items": items, "next": following})
     headers = {"Link": f'<{request.url.include_query_params(after=following)}>; rel="next"'} if following else {}
     if output == "json":
-        return reply([cdx.FIELDS, *rows], headers=headers)
+        return reply([list(cdx.FIELDS), *(row.cells() for row in rows)], headers=headers)
     return Response("".join(f"{row.line()}\n" for row in rows), 200, INERT | headers, "text/plain; charset=utf-8")
 
 

@@ -30,6 +30,7 @@ import { WhyView } from "../why/why";
 import { Neighbours } from "./neighbours";
 import { DomainLink, PageLink } from "./parts";
 import { Revisit } from "./revisit";
+import { StoredVersions } from "./stored";
 import { StructuredDataOf } from "./structured";
 
 type Page = Schemas["Page"];
@@ -100,6 +101,7 @@ export function PageView() {
         ]}
       />
       {tab === "about" && <About page={found} />}
+      {tab === "versions" && <StoredVersions page={found.id} />}
       {tab === "versions" && <Versions page={found} />}
       {tab === "links" && <LinksView page={found} />}
       {tab === "alike" && <Alike page={found} />}
