@@ -199,7 +199,8 @@ class _Member:
 
     def __init__(self, package: zipfile.ZipFile, path: str, name: str, packing: int = zipfile.ZIP_STORED) -> None:
         self._path, self.name = path, name
-        self._stream: IO[bytes] = package.open(_info(path, packing), "w", force_zip64=True)
+        # No ZIP64 header per member, which viewers do not expect: a WARC file is closed long before 2 GB.
+        self._stream: IO[bytes] = package.open(_info(path, packing), "w")
         self._checksum = hashlib.sha256()
         self.size = 0
 
