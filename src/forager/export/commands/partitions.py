@@ -58,7 +58,8 @@ def partition_of(moment: datetime | None, by: PartitionBy) -> str:
     name = "date" if by is PartitionBy.DAY else "month"
     if moment is None:
         return f"{name}={NONE}"
-    return f"{name}={moment.astimezone(UTC):%Y-%m-%d}" if by is PartitionBy.DAY else f"{name}={moment:%Y-%m}"
+    moment = moment.astimezone(UTC)
+    return f"{name}={moment:%Y-%m-%d}" if by is PartitionBy.DAY else f"{name}={moment:%Y-%m}"
 
 
 class PartitionWriter:
