@@ -12,6 +12,7 @@ REQUESTS = (
     ("archive list", "GET /api/storage/cold"),
     ("body * *", "GET /api/tasks/{task}/body"),
     ("captures *", "GET /api/captures"),
+    ("check", "GET /api/check"),
     ("backups", "GET /api/storage/backups"),
     ("batches", "GET /api/batches"),
     ("domain * set --keep snapshot", 'PATCH /api/admin/domains/{domain} with {"content": "snapshot"}'),
