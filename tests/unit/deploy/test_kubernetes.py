@@ -13,7 +13,7 @@ from forager.config.settings import FIELDS
 from forager.dispatch.names import CRAWL, PRIORITY
 
 VERSIONS = ("1.30", "1.34")
-FOREIGN = {"Kustomization", "Component", "ScaledObject", "ServiceMonitor"}
+FOREIGN = {"Kustomization", "Component", "ScaledObject", "ServiceMonitor", "PrometheusRule"}
 """Kinds that the API server learns from others; their schemas are not in the package."""
 MANIFESTS = deployed.manifests()
 OWN = [
