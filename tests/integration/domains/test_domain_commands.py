@@ -178,6 +178,7 @@ async def test_one_page(forager: Any, world: Any) -> None:
     assert said.err == "http://shop.example/about is visited every 6 h. Its next visit is planned.\n"
     card = (await forager("page", "http://SHOP.example/about#x")).out
     assert "every 6 h; next in 5 h" in card
+    assert "visits      1, since" in card
     said = await forager("page", "http://shop.example/about", "every", "default")
     assert said.err.endswith("is visited as often as its domain's pages. A planned visit was dropped.\n")
     assert json.loads((await forager("page", "http://shop.example/", "--json")).out)["is_seed"] is True

@@ -37,6 +37,24 @@ async def test_pages_carry_their_latest_closed_task(world: Any) -> None:
     assert rows["http://shop.example/new"]["outcome"] is None
 
 
+async def test_a_page_tells_how_often_it_was_tried(world: Any) -> None:
+    """Also that older visits may have left the database."""
+    before = await page_queries.find_page(world.conn, "http://shop.example/later")
+    assert (before["visits"], before["requests"], before["first_visit_at"]) == (0, 0, None)
+    task = await world.close("http://shop.example/later", "blocked_5xx", 503, error_code="http_status")
+    page = await page_queries.find_page(world.conn, "http://shop.example/later")
+    assert page["visits"] == 1
+    assert page["first_visit_at"] is not None
+    assert not page["has_archived_visits"]
+    await world.conn.execute(
+        "INSERT INTO archived_rows (domain_id, outcome, is_image, tasks, errors, refused)"
+        " SELECT domain_id, 'failed', false, 3, 3, 0 FROM crawl_tasks WHERE id = $1",
+        task,
+    )
+    whole = await page_queries.get_page(world.conn, page["id"])
+    assert (whole["visits"], whole["requests"], whole["has_archived_visits"]) == (1, page["requests"], True)
+
+
 @pytest.mark.parametrize(
     ("filters", "found"),
     [
