@@ -39,6 +39,11 @@ async def top_domains(
     return as_dicts(await connection.fetch(SQL["top_domains"], by, limit, *filters))
 
 
+async def group_domains(connection: Connection, *, by: str, limit: int | None = None) -> list[Row]:
+    """Returns domains added up by `parent`, `status`, `source` or `parser`."""
+    return as_dicts(await connection.fetch(SQL["domain_groups"], by, limit))
+
+
 async def best_scores(connection: Connection, *, limit: int) -> list[Row]:
     """Returns the domains with the highest scores, each with the terms of its score."""
     return [

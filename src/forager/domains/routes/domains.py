@@ -146,6 +146,19 @@ async def top_domains(
     return listed(rows, models.TopDomain)
 
 
+@router.get("/api/domains/groups", response_model=Listed[models.DomainGroup], responses=responses())
+async def group_domains(
+    request: Request,
+    _who: User,
+    *,
+    by: Annotated[Literal["parent", "status", "source", "parser"], Query()] = "parent",
+    limit: Limit = 20,
+) -> Response:
+    """Domains added up by registrable domain, state, source or parser, those with most pages first."""
+    async with look(request) as conn:
+        return listed(await domain_queries.group_domains(conn, by=by, limit=limit), models.DomainGroup)
+
+
 @router.get("/api/domains/{domain}", response_model=models.Domain, responses=responses(404))
 @router.get("/api/admin/domains/{domain}", response_model=models.Domain, responses=responses(404))
 async def show_domain(request: Request, _who: User, domain: PathName) -> Response:
