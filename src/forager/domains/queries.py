@@ -16,7 +16,7 @@ from forager.domains.settings import Layers, read_future_layers, read_layers
 from forager.errors import NotFoundError
 
 SQL = statements.load("forager.domains", "list.sql")
-NOT_SHOWN = {"id", "idle_since", "asked_at"}
+NOT_SHOWN = {"idle_since", "asked_at"}
 
 
 async def top_domains(

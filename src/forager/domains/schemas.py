@@ -190,6 +190,7 @@ class ScoreTermRow(Row):
 class Domain(Row):
     """Everything about one domain."""
 
+    id: int
     name: str = Field(examples=[SHOP])
     parent_domain: str
     base_url: str
@@ -327,6 +328,7 @@ class Sitemaps(Row):
 
 
 class Added(Row):
+    id: int | None = Field(description="Null: its host belongs to a domain that takes its subdomains as one site.")
     name: str = Field(examples=[SHOP])
     is_new: bool
     new_pages: int
