@@ -25,7 +25,7 @@ OURS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EI
 
 def begin(**flags: Any) -> "Settings":
     """Returns the settings of this command, and sends logs to standard error at the chosen level. Root privileges are
-    dropped."""
+    dropped: the program may be started anew by another account, so standard input is read only after this."""
     from forager import logs
     from forager.cli.root import leave_root
     from forager.config.loader import find_home, load

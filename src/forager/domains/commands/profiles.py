@@ -109,6 +109,7 @@ def join(
     home: Home = None,
 ) -> None:
     """Put domains into a profile: by name, list, filter or pattern."""
+    begin(home=home)
     named = [*(domains or ()), *_read_list(file)]
     if source or parent or status:
         named += _matching(home, source=source, parent=parent, status=status)
@@ -121,6 +122,7 @@ def leave(
     name: Name, domains: Members = None, file: ListFile = None, as_json: AsJson = False, home: Home = None
 ) -> None:
     """Take domains or patterns out of a profile."""
+    begin(home=home)
     named = [*(domains or ()), *_read_list(file)]
     if not named:
         raise UsageError("Name the domains or patterns that leave.")
@@ -136,8 +138,8 @@ def apply(
     """Make profiles as a file declares them: shows the difference, then applies it."""
     from forager.domains import profiles
 
-    specs = profiles.read_profiles(_read(file))
     settings = begin(home=home)
+    specs = profiles.read_profiles(_read(file))
     done = run_action(
         settings,
         "profiles",

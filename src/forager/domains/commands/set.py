@@ -80,6 +80,7 @@ def change(
     from forager.domains.lookup import canonical_name
     from forager.domains.settings import read_changes
 
+    settings = begin(home=home)
     changes = {**given_settings(ctx), **dict.fromkeys(default or ())}
     changes |= collect_secrets(
         canonical_name(name),
@@ -98,7 +99,6 @@ def change(
     read_changes(changes)
     if changes.get("obey_robots") is False and not reason:
         raise UsageError("Say why robots.txt is not obeyed: --reason 'we own this site'. It is stored on record.")
-    settings = begin(home=home)
     done = run_action(
         settings,
         "domain",
