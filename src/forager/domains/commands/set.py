@@ -9,7 +9,7 @@ from forager import clock
 from forager.cli import format as words
 from forager.cli import output
 from forager.cli.flags import AsJson, Home
-from forager.cli.settings_flags import given_settings
+from forager.cli.settings_flags import given_settings, merge_cleared
 from forager.cli.start import Noted, begin, run_action, run_query, whoami
 from forager.errors import UsageError
 
@@ -81,7 +81,7 @@ def change(
     from forager.domains.settings import read_changes
 
     settings = begin(home=home)
-    changes = {**given_settings(ctx), **dict.fromkeys(default or ())}
+    changes = merge_cleared(given_settings(ctx), default or ())
     changes |= collect_secrets(
         canonical_name(name),
         changes,

@@ -200,6 +200,8 @@ def crawl(
         rendering=rendering,
         sitemaps=sitemaps,
     )
+    if scope is not None and "scope" in chosen:
+        raise UsageError("scope is given twice; leave out --set scope.")
     settings = begin(
         home=home,
         contact=contact,
@@ -256,7 +258,9 @@ def read_flags(assignments: Sequence[str] | None, **flags: Any) -> dict[str, Any
             raise UsageError(f"--set {text!r} has no value; write --set NAME=VALUE, such as --set revisit_every=1d.")
         if canonical_name(name) in SECRETS:
             raise UsageError(f"{name} is a secret: set it with `forager domain NAME set`, which encrypts it.")
-        given[name] = value
+        if (setting := canonical_name(name)) in given and setting != "max_pages_per":
+            raise UsageError(f"{setting} is given twice; leave out --set {text}.")
+        given[setting] = value
     return read_layer(given)
 
 
