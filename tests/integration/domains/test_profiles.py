@@ -124,7 +124,7 @@ def test_names_are_read_like_those_of_domains() -> None:
 
 async def test_a_domain_joins_only_a_profile_that_there_is(world: Any) -> None:
     await apply(world, BOTH)
-    with pytest.raises(NotFoundError, match="There is no profile .dayly.; there are daily, slow"):
+    with pytest.raises(NotFoundError, match="There is no profile 'dayly'; there are daily, slow"):
         await do(world, change_profile, "dayly", join=["a.example"], **RESTS)
     await do(world, change_profile, "daily", join=["a.example"], **RESTS)
     assert "a.example" in (await show_profile(world.conn, "daily", RESTS["cipher"]))["members"]
