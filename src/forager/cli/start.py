@@ -42,7 +42,7 @@ def read_settings(**flags: Any) -> "Settings":
     from forager import logs
     from forager.config.loader import load
 
-    chosen = load(flags)
+    chosen = load(flags, is_only_shown=True)
     logs.configure(level=chosen.log.level, as_json=chosen.log.format == "json")
     _warn_ignored_file(chosen)
     return chosen
