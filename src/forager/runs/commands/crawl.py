@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forager.cli import format as words
-from forager.cli import output
+from forager.cli import option_values, output
 from forager.cli.flags import Home, Images, Keep, Rendering
 from forager.cli.help import Command
 from forager.cli.start import begin, require_bucket, whoami
@@ -77,9 +77,9 @@ Depth = Annotated[
 Delay = Annotated[
     float | None,
     typer.Option(
-        min=0,
-        metavar="S",
-        help="Seconds between requests to a domain, at least 0.05; robots.txt may ask for more.",
+        parser=option_values.delay,
+        metavar="TIME",
+        help="Time between requests to a domain, such as 2s, at least 50ms; robots.txt may ask for more.",
         rich_help_panel=HOW,
     ),
 ]
