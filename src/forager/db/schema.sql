@@ -208,7 +208,7 @@ COMMENT ON COLUMN domains.has_new_settings IS 'Its settings were changed while a
 COMMENT ON COLUMN domains.url_rules IS 'Its URL rules, those of its crawl settings that are not the default; NULL: none.';
 COMMENT ON COLUMN domains.strips_subdomains IS 'Hosts below it that have no row of their own belong to it.';
 COMMENT ON COLUMN domains.site_origin IS 'Scheme and host, http or https, with or without www, under which the whole site is known; new links of the others are taken as this one. NULL: nothing is known.';
-COMMENT ON COLUMN domains.guesses_scheme IS 'It was named without a scheme: while nothing of it was fetched, http is tried where https fails. base_url says which works.';
+COMMENT ON COLUMN domains.guesses_scheme IS 'It was named without a scheme: while nothing of it was fetched, or only over http, http is tried where https fails. base_url says which works.';
 COMMENT ON COLUMN domains.ready_at IS 'The earliest moment something of its frontier may be claimed; NULL when nothing of it is in reach of its run.';
 COMMENT ON COLUMN domains.next_crawl_after IS 'A cooldown: nothing is claimed before. Exhausted: when it is refreshed. Blocked without one: only an operator lifts it.';
 COMMENT ON COLUMN domains.due_at IS 'ready_at, or later: when cooldown and maintenance window let it be claimed; NULL also when its run took all it may.';
