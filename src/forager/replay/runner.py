@@ -18,7 +18,6 @@ from forager.domains.traps import traps_of
 from forager.engine.crash_marker import FOLDER, CrashMarker, open_crash_marker, pop_crash_marker
 from forager.engine.domain_queues import DomainQueues
 from forager.engine.parser_pool import read_isolated
-from forager.engine.parser_protocol import ParserConfig
 from forager.engine.stop import StopRequest
 from forager.engine.subdomain_limit import without_links
 from forager.engine.transaction_retry import in_transaction
@@ -47,7 +46,7 @@ from forager.replay.diff import Fields, ReplayProgress, known_fields, read_field
 from forager.replay.service import Into, Matches, Replay, ReplayOrder, Stored
 from forager.runs.models import RunSpec
 from forager.runs.scope import read_reach
-from forager.runtime.worker import build_worker_config
+from forager.runtime.worker import build_worker_config, parser_config_of
 from forager.search import index
 from forager.stats import store as stats
 from forager.stats.processes import started_at
@@ -264,13 +263,13 @@ class _ReplayRun:
 
     async def _parse_page(self, row: Row, fetched: Fetched) -> Reading:
         settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
-        options, agent = ParseOptions(settings.search.words_per_page, parser), settings.politeness.robots_agent
+        options, config = ParseOptions(settings.search.words_per_page, parser), parser_config_of(settings)
         if row["crashes"]:
-            reading = await read_isolated(fetched, ParserConfig(agent), options, most_starts=MOST_STARTS)
+            reading = await read_isolated(fetched, config, options, most_starts=MOST_STARTS)
             assert reading is not None, "stored bodies are plain"
             return reading
         with self._box.reading(row["page_id"]) if self._box else ExitStack():
-            return page_parser.read(fetched, robots_agent=agent, memory=self._memory, **options._asdict())
+            return page_parser.read(fetched, **config._asdict(), memory=self._memory, **options._asdict())
 
     async def _selector_of(self, row: Row) -> "_Run | None":
         """Returns the selector of the run that visited the page, which scores its links; known traps are respected."""
