@@ -22,6 +22,8 @@ class ParseOptions(NamedTuple):
     """Whether the main text is rendered as Markdown too."""
     extractors: tuple[str, ...] = ("auto",)
     """Names of the extractors that run on it; `auto`: all that match."""
+    items: bool = True
+    """Whether its structured data is stored."""
     extractor_texts: tuple[str, ...] = ()
     """Definitions of extractors to try, instead of those of the data folder."""
 

@@ -78,6 +78,7 @@ def read(
     memory: LanguageMemory | None = None,
     parser_name: str = AUTO,
     markdown: bool = False,
+    items: bool = True,
     extractors: Sequence[str] = (),
     extractor_texts: Sequence[str] = (),
     extractors_folder: str = "",
@@ -118,8 +119,8 @@ def read(
     reading = replace(reading, flags=(*reading.flags, *found)) if found else reading
     if chosen := select_extractors(extractors, extractors_folder, extractor_texts):
         result = extract(fetched, reading, chosen)
-        return replace(reading, records=result.records, extractors=result.tried, extractor_problems=result.problems)
-    return reading
+        reading = replace(reading, records=result.records, extractors=result.tried, extractor_problems=result.problems)
+    return reading if items else replace(reading, structured_data=b"")
 
 
 def _suspicions(fetched: Fetched, reading: Reading) -> list[str]:

@@ -60,6 +60,7 @@ from forager.politeness.no_delay_hosts import has_no_delay
 from forager.politeness.proxy_rule import proxy_rule
 from forager.products.recorder import ProductRecorder
 from forager.proxies.worker_pools import ProxyRecorder, WorkerPools
+from forager.records.recorder import RecordRecorder
 from forager.runs.models import RunSpec
 from forager.runs.scope import read_reach
 from forager.runs.service import continuous_spec
@@ -123,7 +124,7 @@ def build_recorders(database: Database, config: WorkerConfig, pools: WorkerPools
         max_subdomains=config.frontier.max_subdomains,
         remembered=max(1000, config.frontier.known_urls // 8),
     )
-    return [images, ProductRecorder(), ProxyRecorder(pools)]
+    return [images, ProductRecorder(), RecordRecorder(), ProxyRecorder(pools)]
 
 
 async def _join_continuous_run(settings: Settings, database: Database) -> int:
