@@ -119,8 +119,8 @@ async def list_items(
     limit: Limit = 20,
     after: After = None,
 ) -> Response:
-    """Items of structured data, in page order. Filters that no index serves (`syntax`, `property`) may end a page before
-    `limit`; it is the last only if `next` is null."""
+    """Items of structured data, in page order. Filters that no index serves (`syntax`, `property`) may end a page
+    before `limit`; it is the last only if `next` is null."""
     wanted = item_queries.ItemFilter(type, domain, url, syntax, parse_conditions(property))
     key = paging.read(request, after, BY_ITEM)
     start = item_queries.ItemKey() if key[0] is None else item_queries.ItemKey(*key)

@@ -38,7 +38,8 @@ class Kitchen:
 
     async def history(self) -> list[tuple[Any, ...]]:
         rows = await self.conn.fetch(
-            "SELECT event, field, old_value #>> '{}' AS old, new_value #>> '{}' AS new FROM record_changes ORDER BY id, field"
+            "SELECT event, field, old_value #>> '{}' AS old, new_value #>> '{}' AS new "
+            "FROM record_changes ORDER BY id, field"
         )
         return [tuple(row) for row in rows]
 
@@ -48,7 +49,8 @@ class Kitchen:
 
     async def day(self, field: str) -> tuple[int, ...]:
         row = await self.conn.fetchrow(
-            "SELECT sum(found)::int, sum(valid)::int, sum(missing)::int, sum(failed)::int FROM extractor_days WHERE field = $1",
+            "SELECT sum(found)::int, sum(valid)::int, sum(missing)::int, sum(failed)::int "
+            "FROM extractor_days WHERE field = $1",
             field,
         )
         return tuple(row)

@@ -23,6 +23,8 @@ ATTRIBUTES = {
 """Where elements have values of these types; their text is the last resort."""
 MACHINE_READ = frozenset({"meta", "data", "time", "input"})
 """Elements whose value is in an attribute, whatever the type."""
+TEXTS = frozenset({"text", "list"})
+"""Any text is one of these: where none is left, nothing was found."""
 LAZY = ("data:", "about:")
 
 
@@ -63,7 +65,8 @@ def find_field(page: PageView, spec: FieldSpec, scope: Any) -> Found:
         told = f"{source.how} {source.expression}: {text_of(raw[0])}"[:LONGEST_SNIPPET]
         if values:
             return Found(values if spec.many or spec.type == "list" else values[0], told)
-        invalid = Found(None, told, is_invalid=True)
+        if spec.type not in TEXTS:
+            invalid = Found(None, told, is_invalid=True)
     return invalid
 
 

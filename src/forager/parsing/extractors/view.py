@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import turbohtml
 
-from forager.errors import DecodeError
+from forager.errors import BadUrlError, DecodeError
 from forager.fetch.models import Fetched
 from forager.parsing.charset import to_utf8
 from forager.parsing.extractors.definition import PageKind
@@ -35,7 +35,7 @@ class PageView:
         self._fetched = fetched
         self.reading = reading
         self.url = fetched.url
-        self.domain = domain_of(fetched.url)
+        self.domain = _domain(fetched.url)
 
     @cached_property
     def html(self) -> str:
@@ -106,6 +106,13 @@ class PageView:
             elif kind in {"", "text/javascript", "application/javascript", "module"}:
                 found += [each.content for each in find_assigned(text) if isinstance(each.content, dict | list)]
         return found
+
+
+def _domain(url: str) -> str:
+    try:
+        return domain_of(url)
+    except BadUrlError:  # a saved page may have any address
+        return ""
 
 
 def text_of_element(element: Any) -> str:
