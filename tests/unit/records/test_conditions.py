@@ -35,7 +35,8 @@ LAMP: dict[str, Any] = {
     ],
 )
 def test_a_condition_compares_values_elements_and_what_is_inside(text: str, is_true: bool) -> None:
-    assert holds(*parse_conditions([text]), LAMP) is is_true
+    [condition] = parse_conditions([text])
+    assert holds(condition, LAMP) is is_true
 
 
 @pytest.mark.parametrize("text", ["", "name", "=x", "na me=x", "a\0=x"])
