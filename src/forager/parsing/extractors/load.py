@@ -123,7 +123,7 @@ class ExtractorFolder:
 def _sentence(file: str, error: ValidationError) -> str:
     first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
     message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-    place = [str(part) for part in first["loc"] if part != "alternatives"]
+    place = [f"number {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"]]
     if not place:
         return f"{file}: {message[:1].lower()}{message[1:]}."
     table, key = (place[:-1], place[-1]) if len(place) > 1 else ([], place[0])
