@@ -10,7 +10,7 @@ from forager.api.database import exclusive_request, get_forager, look
 from forager.api.errors import responses
 from forager.api.paging import Listed, Paged
 from forager.api.reply import listed, reply
-from forager.api.types import After, Limit, Moment, Name, PathId, Text, Url
+from forager.api.types import After, Limit, Moment, Name, PathId, PathName, Text, Url
 from forager.records import items as item_queries
 from forager.records import queries, service
 from forager.records import schemas as models
@@ -96,6 +96,24 @@ async def list_dropped_fields(request: Request, _who: User, domain: DomainFilter
     """Fields found less often yesterday and today than in the week before, the largest drop first."""
     async with look(request) as conn:
         return listed(await queries.list_dropped_fields(conn, domain=domain, limit=limit))
+
+
+@router.get("/api/extractors/sample", response_model=models.SamplePage, responses=responses(404, 409))
+async def show_sample_page(
+    request: Request,
+    _who: User,
+    page: Annotated[int | None, Query(ge=1, le=2**53 - 1, description="The id of a page.")] = None,
+    domain: DomainFilter = None,
+) -> Response:
+    """The HTML of a stored page, or of the newest one: to choose elements in for an extractor."""
+    return reply(await service.load_html(get_forager(request), page=page, domain=domain))
+
+
+@router.get("/api/extractors/{name}/definition", response_model=models.ExtractorFile, responses=responses(404))
+async def show_definition(request: Request, _who: User, name: PathName) -> Response:
+    """The text of an extractor's file."""
+    text = await service.read_definition(get_forager(request).settings.home, name)
+    return reply({"name": name, "definition": text})
 
 
 @router.post("/api/extract", response_model=models.ExtractResult, responses=responses(404, 409))

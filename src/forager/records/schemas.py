@@ -72,6 +72,19 @@ class ExtractorRow(Row):
     last_error: str | None
 
 
+class ExtractorFile(BaseModel):
+    name: str
+    definition: str = Field(description="The text of its file.")
+
+
+class SamplePage(Row):
+    """A stored page as text. It comes from a site: show it only where its scripts cannot run."""
+
+    page_id: int | None
+    url: str
+    html: str
+
+
 class BadExtractorFile(Row):
     file: str
     problem: str

@@ -10,8 +10,9 @@ from forager.db.rows import Row
 from forager.domains.lookup import known_name
 from forager.engine.parser_pool import ParserPool, open_pool
 from forager.engine.parser_protocol import ParserConfig
-from forager.errors import NotStoredError, ParserCrashError, ResponseError, StoreError, UsageError
+from forager.errors import NotFoundError, NotStoredError, ParserCrashError, ResponseError, StoreError, UsageError
 from forager.fetch.models import Fetched
+from forager.parsing.charset import to_utf8
 from forager.parsing.extractors.load import FOLDER, Loaded, load_folder, parse_extractor
 from forager.parsing.models import ParseOptions, Reading
 from forager.records.models import pack
@@ -26,6 +27,7 @@ SQL = statements.load("forager.records", "list.sql")
 MOST_PAGES = 20
 MOST_STARTS = 3
 LONGEST_DEFINITION = 65_536
+LONGEST_SHOWN = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,27 @@ async def list_extractors(conn: "Connection", home: Path) -> tuple[list[Row], li
         if name not in known
     ]
     return rows, [{"file": bad.file, "problem": bad.problem} for bad in loaded.bad]
+
+
+async def read_definition(home: Path, name: str) -> str:
+    """Returns the text of an extractor's file; raises NotFoundError if there is none."""
+    import asyncio
+
+    loaded = await asyncio.to_thread(load_folder, folder_of(home))
+    for extractor, file in zip(loaded.extractors, loaded.files, strict=True):
+        if extractor.name == name:
+            return await asyncio.to_thread((folder_of(home) / file).read_text, "utf-8")
+    raise NotFoundError(f"There is no extractor file named {name!r}; `forager extractors` lists them.")
+
+
+async def load_html(forager: "Forager", *, page: int | None, domain: str | None) -> dict[str, Any]:
+    """Returns a stored page as text, to look at and choose elements in; a long one is cut."""
+    import asyncio
+
+    [(page_id, fetched)] = await load_samples(forager, page=page, domain=domain, most=1)
+    body, content_type = fetched.body[:LONGEST_SHOWN], fetched.content_type
+    html = await asyncio.to_thread(lambda: to_utf8(body, content_type)[0].decode("utf-8", "replace"))
+    return {"page_id": page_id, "url": fetched.url, "html": html.replace("\0", "")}
 
 
 async def try_extractor(forager: "Forager", order: TryOrder) -> dict[str, Any]:
