@@ -3,9 +3,7 @@
 
 CREATE TYPE domain_status AS ENUM ('pending', 'active', 'exhausted', 'blocked', 'unreachable');
 CREATE TYPE page_status AS ENUM ('discovered', 'queued', 'fetched', 'failed', 'blocked', 'gone');
-CREATE TYPE task_status AS ENUM ('pending', 'queued', 'crawling', 'downloaded', 'queued_parse', 'parsing',
-                                 'completed', 'failed', 'paused', 'cancelled');
-COMMENT ON TYPE task_status IS 'queued, downloaded, queued_parse and parsing are labels of older versions: no task has them and task_transitions leads to none. Dropping a label would rewrite crawl_tasks.';
+CREATE TYPE task_status AS ENUM ('pending', 'crawling', 'completed', 'failed', 'paused', 'cancelled');
 CREATE TYPE task_outcome AS ENUM ('success', 'failed', 'timeout', 'blocked_robots', 'blocked_4xx', 'blocked_5xx', 'cancelled');
 CREATE TYPE run_status AS ENUM ('running', 'finished', 'stopped', 'failed');
 CREATE TYPE worker_status AS ENUM ('running', 'stopped', 'dead');
