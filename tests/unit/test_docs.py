@@ -13,8 +13,8 @@ from forager.cli.main import app
 from forager.cli.name_first import NameFirst
 from forager.config.loader import ENV_PREFIX, NOT_SETTINGS
 from forager.config.settings import FIELDS, PATHS
-from forager.parsing.extractors.load import parse_extractor
 from forager.domains.profiles import read_profiles
+from forager.parsing.extractors.load import parse_extractor
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
