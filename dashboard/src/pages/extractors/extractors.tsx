@@ -3,9 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api, ask, type Schemas } from "../../api/client";
 import { useFilters } from "../../ui/address";
-import { Badge, Button, Card, Empty, ErrorNote, Loaded, PageHead, Tabs, Time } from "../../ui/basic";
+import { Badge, Button, Card, Empty, Loaded, PageHead, Tabs, Time } from "../../ui/basic";
 import { Chart } from "../../ui/chart";
 import { number, percent } from "../../ui/format";
+import { Alert } from "../../ui/icons";
 import { coverageLines } from "./coverage";
 import { Try } from "./try";
 
@@ -49,7 +50,13 @@ function All({ rows, bad }: { rows: Row[]; bad: Schemas["BadExtractorFile"][] })
   return (
     <div className="flex flex-col gap-4">
       {bad.map((file) => (
-        <ErrorNote key={file.file} error={file.problem} />
+        <p
+          key={file.file}
+          className="flex items-start gap-2 rounded-lg border border-line bg-bad-ground px-4 py-2.5 text-bad"
+        >
+          <Alert className="mt-0.5 size-4 shrink-0" />
+          <span className="min-w-0 break-words">{file.problem} The file is not used.</span>
+        </p>
       ))}
       {!rows.length && !bad.length && (
         <Empty

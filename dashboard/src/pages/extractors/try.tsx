@@ -3,7 +3,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, ask, type Schemas } from "../../api/client";
 import { useIsAdmin } from "../../api/session";
-import { Badge, Button, Card, CONTROL, Empty, ErrorNote, Field, Loaded, Tabs } from "../../ui/basic";
+import { Badge, Button, Card, CONTROL, Empty, ErrorNote, Field, Loaded, Select, Tabs } from "../../ui/basic";
 import { useToast } from "../../ui/dialog";
 import { DomainBox } from "../pages/parts";
 import { Picker } from "./picker";
@@ -128,7 +128,7 @@ function Bench({ start }: { start: string }) {
             !run.error && <Empty title="Nothing was tried yet" />
           )}
         </Card>
-        <Elements domain={domain} html={on === "html" ? html : ""} />
+        <Elements domain={domain} html={on === "html" ? html : ""} pages={run.data?.pages ?? []} />
       </div>
     </div>
   );
@@ -138,7 +138,9 @@ function PageResult({ page }: { page: Tried }) {
   return (
     <section className="flex min-w-0 flex-col gap-2">
       <h3 className="flex items-center gap-2">
-        <Badge tone={page.records.length ? "good" : "plain"}>{page.records.length || "no"} found</Badge>
+        <Badge tone={page.records.length ? "good" : "plain"}>
+          {page.records.length ? `${page.records.length} found` : "none"}
+        </Badge>
         <span className="min-w-0 truncate" title={page.url}>
           {page.url}
         </span>
@@ -194,13 +196,18 @@ function shown(value: unknown): string {
       : String(value);
 }
 
-/** The newest stored page, to click on. */
-function Elements({ domain, html }: { domain: string | undefined; html: string }) {
+const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).pathname.slice(0, 40) : url.slice(0, 40));
+
+/** A stored page to click on: the newest, or one that was tried. */
+function Elements({ domain, html, pages }: { domain: string | undefined; html: string; pages: Tried[] }) {
   const [isOpen, setIsOpen] = useState(false);
+  const [chosen, setChosen] = useState<string>();
+  const stored = pages.filter((page) => page.page_id !== null);
+  const page = stored.some((each) => String(each.page_id) === chosen) ? Number(chosen) : undefined;
   const tell = useToast();
   const sample = useQuery({
-    queryKey: ["extractors", "sample", domain],
-    queryFn: () => ask(api.GET("/api/extractors/sample", { params: { query: { domain } } })),
+    queryKey: ["extractors", "sample", domain, page],
+    queryFn: () => ask(api.GET("/api/extractors/sample", { params: { query: { domain, page } } })),
     enabled: isOpen && !html,
     retry: false,
   });
@@ -221,6 +228,15 @@ function Elements({ domain, html }: { domain: string | undefined; html: string }
         <Loaded query={sample}>
           {(data) => (
             <div className="flex flex-col gap-2">
+              {stored.length > 0 && (
+                <Select
+                  label="Page"
+                  value={chosen}
+                  onChange={setChosen}
+                  all="the newest"
+                  options={stored.map((each): [string, string] => [String(each.page_id), pathOf(each.url)])}
+                />
+              )}
               <p className="truncate text-soft">{data.url}</p>
               <Picker html={data.html} onPick={pick} />
             </div>
