@@ -34,6 +34,7 @@ from forager.images import commands as images
 from forager.pages.commands import fetch, links, page, pages, read
 from forager.products import commands as products
 from forager.proxies.commands import proxies
+from forager.records.commands import extract, extractors, items, records
 from forager.replay import commands as replay
 from forager.retention.commands import archive, purge
 from forager.robots import commands as robots
@@ -86,6 +87,9 @@ for family in (
     task,
     batches,
     products,
+    records,
+    extractors,
+    items,
     search,
     duplicates,
     reindex,
@@ -115,6 +119,7 @@ for family in (
     normalize,
     robots,
     read,
+    extract,
     settings,
     database,
     completion,

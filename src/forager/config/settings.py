@@ -377,7 +377,8 @@ class Alerts(Section):
         0.1, "Alert when a larger share of a domain's requests fails at its proxies."
     )
     max_parse_drop: Share = _advanced(
-        0.2, "Alert when the share of a domain's products that can be parsed drops by more."
+        0.2,
+        "Alert when the share of a domain's products, or of values of an extractor, that can be read drops by more.",
     )
     min_disk_free: Share = _setting(0.05, "Alert when a smaller share of the disk is free.")
     min_disk_free_size: SizeOrZero = _setting(GIB, "Alert when less of the disk is free.")

@@ -633,14 +633,17 @@ CREATE TABLE page_details (
     published_on    date,
     modified_on     date,
     structured_data bytea,
-    content_hash    bytea        NOT NULL
+    content_hash    bytea        NOT NULL,
+    item_types      text[]
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE page_details ALTER COLUMN structured_data SET STORAGE EXTERNAL;
+CREATE INDEX page_details_item_types ON page_details USING gin (item_types);
 COMMENT ON TABLE page_details IS 'Owner: frontier. What the last good reading of a page found beyond the signals in pages, which are read and written far more often.';
 COMMENT ON COLUMN page_details.rating IS 'Of what the page is about, whatever scale the page uses.';
 COMMENT ON COLUMN page_details.published_on IS 'The calendar day the page itself shows, in its own time zone; so is modified_on.';
 COMMENT ON COLUMN page_details.structured_data IS 'All JSON-LD, microdata, RDFa and OpenGraph items as a JSON array, compressed by zlib before it comes here: pglz takes four times as long.';
-COMMENT ON COLUMN page_details.content_hash IS '16 bytes of the SHA-256 of the other columns: the row is written only when it changes, and forager check --deep compares.';
+COMMENT ON COLUMN page_details.item_types IS 'The types of the items of structured_data, in lower case: recipe, product.';
+COMMENT ON COLUMN page_details.content_hash IS '16 bytes of the SHA-256 of the other columns, without item_types, which follow from structured_data: the row is written only when it changes, and forager check --deep compares.';
 
 CREATE TABLE sitemaps (
     page_id   bigint      PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
@@ -836,6 +839,91 @@ CREATE TABLE product_days (
 COMMENT ON TABLE product_days IS 'Owner: products. How well a parser did in a domain on a day (UTC).';
 COMMENT ON COLUMN product_days.attempts IS 'Pages that gave a product, now or at the visit before.';
 COMMENT ON COLUMN product_days.valid IS 'Of those found, the ones without a serious problem.';
+
+-- Records ------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE records (
+    id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    domain_id     bigint      NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    page_id       bigint      NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    extractor     text        NOT NULL,
+    kind          text        NOT NULL,
+    key           text,
+    key_hash      bytea       NOT NULL CHECK (length(key_hash) = 16),
+    fields        jsonb       NOT NULL,
+    evidence      bytea,
+    problems      text[]      NOT NULL DEFAULT '{}',
+    content_hash  bytea       NOT NULL,
+    task_id       bigint,
+    first_seen_at timestamptz NOT NULL,
+    last_seen_at  timestamptz NOT NULL,
+    changed_at    timestamptz NOT NULL,
+    gone_at       timestamptz,
+    UNIQUE (domain_id, page_id, extractor, key_hash)
+) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
+CREATE INDEX records_extractor ON records (extractor, id);
+CREATE INDEX records_kind ON records (kind, id);
+CREATE INDEX records_page ON records (page_id);
+CREATE INDEX records_changed ON records (changed_at);
+COMMENT ON TABLE records IS 'Owner: records. What extractors found on pages: the newest fields of each record, and where they were found.';
+COMMENT ON COLUMN records.key IS 'What identifies it on its page; NULL: its position there.';
+COMMENT ON COLUMN records.key_hash IS '16 bytes of the SHA-256 of the key, or of the position.';
+COMMENT ON COLUMN records.evidence IS 'Field to the source that matched and the text that it was read from, as JSON, compressed by zlib.';
+COMMENT ON COLUMN records.problems IS 'missing:FIELD, invalid:FIELD, failed:FIELD; empty: complete.';
+COMMENT ON COLUMN records.content_hash IS '16 bytes over kind, fields and problems; changed_at moves only when it changes.';
+COMMENT ON COLUMN records.task_id IS 'The visit that saw it last. No foreign key: old history moves away.';
+COMMENT ON COLUMN records.gone_at IS 'Since when its page is read without it; NULL: the last reading found it.';
+
+CREATE TABLE record_changes (
+    id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    domain_id     bigint      NOT NULL,
+    record_id     bigint      NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+    task_id       bigint,
+    seen_at       timestamptz NOT NULL,
+    event         text        NOT NULL CHECK (event IN ('first', 'changed', 'gone', 'back')),
+    field         text,
+    old_value     jsonb,
+    new_value     jsonb,
+    is_correction boolean     NOT NULL DEFAULT false,
+    CHECK ((event = 'changed') = (field IS NOT NULL))
+);
+CREATE INDEX record_changes_of ON record_changes (record_id, id);
+CREATE INDEX record_changes_seen ON record_changes USING brin (seen_at);
+COMMENT ON TABLE record_changes IS 'Owner: records. A row when a record is first seen, gone and back, and for each change of a field, with what was before. Rows are only added.';
+COMMENT ON COLUMN record_changes.is_correction IS 'The same visit read again with another result: our understanding changed, not the site.';
+
+CREATE TABLE extractor_days (
+    domain_id  bigint  NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    day        date    NOT NULL,
+    extractor  text    NOT NULL,
+    field      text    NOT NULL,
+    found      integer NOT NULL DEFAULT 0,
+    valid      integer NOT NULL DEFAULT 0,
+    missing    integer NOT NULL DEFAULT 0,
+    failed     integer NOT NULL DEFAULT 0,
+    last_error text,
+    PRIMARY KEY (domain_id, day, extractor, field)
+);
+CREATE INDEX extractor_days_day ON extractor_days (day);
+COMMENT ON TABLE extractor_days IS 'Owner: records. How well an extractor found each field in a domain on a day (UTC).';
+COMMENT ON COLUMN extractor_days.field IS 'Empty: records as a whole; valid are those that are complete, missing those of pages that had one before.';
+COMMENT ON COLUMN extractor_days.failed IS 'Pages on which the extractor did not come to its end; why the last time: last_error.';
+
+CREATE FUNCTION has_value(document jsonb, name text, sign text, wanted text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT COALESCE(bool_or(CASE
+        WHEN sign = '~' THEN position(lower(wanted) IN lower(v.value)) > 0
+        WHEN sign = '!=' THEN v.value <> wanted
+        WHEN v.value ~ '^-?[0-9]{1,30}(\.[0-9]{1,30})?$' AND wanted ~ '^-?[0-9]{1,30}(\.[0-9]{1,30})?$' THEN
+            CASE sign WHEN '>' THEN v.value::numeric > wanted::numeric WHEN '<' THEN v.value::numeric < wanted::numeric ELSE v.value::numeric = wanted::numeric END
+        WHEN sign = '>' THEN v.value > wanted
+        WHEN sign = '<' THEN v.value < wanted
+        ELSE v.value = wanted END), false)
+    FROM (SELECT document -> name #>> '{}' AS value WHERE jsonb_typeof(document -> name) NOT IN ('array', 'object')
+          UNION ALL SELECT e #>> '{}' FROM jsonb_array_elements(CASE jsonb_typeof(document -> name) WHEN 'array' THEN document -> name ELSE '[]' END) AS a (e)
+          UNION ALL SELECT document -> name ->> 'amount') v
+    WHERE v.value IS NOT NULL
+$$;
+COMMENT ON FUNCTION has_value IS 'Whether a field of a JSON object, an element of it, or its amount compares as wanted: =, !=, ~ (contains), >, <.';
 
 -- Images -------------------------------------------------------------------------------------------------------------
 

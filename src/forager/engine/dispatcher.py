@@ -335,7 +335,9 @@ class Dispatcher:
             queue.login,
             sitemaps=follows and settings.sitemaps,
             feeds=follows and settings.feeds,
-            parse=ParseOptions(settings.search_words, settings.parser),
+            parse=ParseOptions(
+                settings.search_words, settings.parser, extractors=settings.extractors, items=settings.items
+            ),
         )
 
     async def _is_local_failure(self, queue: DomainQueue, outcome: Outcome) -> bool:

@@ -44,6 +44,29 @@ WHERE e.structured_data IS NOT NULL AND ($1::text IS NULL OR p.domain_id = (SELE
   AND ($3::timestamptz IS NULL OR p.fetched_at >= $3)
 ORDER BY e.page_id;
 
+-- name: export_items
+-- Returns pages with structured data, all items of each compressed: each becomes a row, with the columns that are empty here.
+SELECT p.url, d.name AS domain, p.fetched_at, NULL::integer AS position, NULL::text AS syntax, NULL::text[] AS types, e.structured_data AS properties
+FROM page_details e
+JOIN pages p ON p.id = e.page_id
+JOIN domains d ON d.id = p.domain_id
+WHERE e.structured_data IS NOT NULL AND ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
+  AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.run_id = $2 AND c.outcome IS NOT NULL))
+  AND ($3::timestamptz IS NULL OR p.fetched_at >= $3)
+ORDER BY e.page_id;
+
+-- name: export_records
+-- Returns every record that extractors found, with its newest fields.
+SELECT r.id, p.url, d.name AS domain, r.extractor, r.kind, r.key, r.fields, r.problems, r.problems = '{}' AS is_complete,
+       r.first_seen_at, r.last_seen_at, r.changed_at, r.gone_at, r.task_id
+FROM records r
+JOIN pages p ON p.id = r.page_id
+JOIN domains d ON d.id = r.domain_id
+WHERE ($1::text IS NULL OR r.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
+  AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = r.page_id AND c.run_id = $2 AND c.outcome IS NOT NULL))
+  AND ($3::timestamptz IS NULL OR r.changed_at >= $3)
+ORDER BY r.id;
+
 -- name: export_links
 -- Returns every stored link: from which page to which, in page order; then those out of scope, where they are stored.
 SELECT * FROM (

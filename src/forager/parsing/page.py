@@ -6,6 +6,7 @@ bytes ── to_utf8 ── parse ──> head, links, images, byline, product, 
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ada_url import join_url
@@ -20,6 +21,8 @@ from forager.parsing.charset import to_utf8
 from forager.parsing.clean import collapse, strip_hidden
 from forager.parsing.directives import combine
 from forager.parsing.document import GZIP, Document, is_listing, kind_of, read_document, read_json, read_list, unpack
+from forager.parsing.extractors.run import extract
+from forager.parsing.extractors.select import select_extractors
 from forager.parsing.head import LONGEST_DESCRIPTION, Head, read_head
 from forager.parsing.headline import find_headline
 from forager.parsing.images import find_images
@@ -75,6 +78,10 @@ def read(
     memory: LanguageMemory | None = None,
     parser_name: str = AUTO,
     markdown: bool = False,
+    items: bool = True,
+    extractors: Sequence[str] = (),
+    extractor_texts: Sequence[str] = (),
+    extractors_folder: str = "",
 ) -> Reading:
     """Parses a response. Raises DecodeError when the parser fails, and nothing else."""
     if fetched.body.startswith(GZIP) and (unpacked := unpack(fetched.body)) is not None:
@@ -109,7 +116,11 @@ def read(
         markdown=markdown,
     )
     found = _suspicions(fetched, reading)
-    return replace(reading, flags=(*reading.flags, *found)) if found else reading
+    reading = replace(reading, flags=(*reading.flags, *found)) if found else reading
+    if chosen := select_extractors(extractors, extractors_folder, extractor_texts):
+        result = extract(fetched, reading, chosen)
+        reading = replace(reading, records=result.records, extractors=result.tried, extractor_problems=result.problems)
+    return reading if items else replace(reading, structured_data=b"")
 
 
 def _suspicions(fetched: Fetched, reading: Reading) -> list[str]:

@@ -17,7 +17,7 @@ WHERE ($3::timestamptz IS NULL OR n.completed_at >= $3) AND ($4::timestamptz IS 
 -- Returns a batch of pages after a given one, with the body each returned or confirmed last, and with what is
 -- stored of them. `is_newest`: no later visit parsed anything that this body does not have.
 SELECT p.id AS page_id, p.domain_id, d.name AS domain, p.url, p.depth, p.redirects, p.crashes, p.fetched_at, p.content_type, p.etag,
-       p.last_modified, d.parser_name, d.images_policy, t.id AS task_id, t.body_ref, t.completed_at, COALESCE(t.run_id, d.run_id) AS run_id,
+       p.last_modified, d.parser_name, d.images_policy, s.effective->'extractors' AS extractors, s.effective->'items' AS items, t.id AS task_id, t.body_ref, t.completed_at, COALESCE(t.run_id, d.run_id) AS run_id,
        b.dropped_at IS NOT NULL AS is_deleted, p.status::text AS status,
        NOT EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.id > t.id AND c.outcome = 'success'
                                                AND c.status_code BETWEEN 200 AND 299) AS is_newest,
@@ -33,6 +33,7 @@ JOIN pages p ON p.id = t.page_id
 JOIN domains d ON d.id = p.domain_id
 JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2)
 LEFT JOIN page_details e ON e.page_id = p.id
+LEFT JOIN domain_settings s ON s.domain_id = p.domain_id
 WHERE ($4::timestamptz IS NULL OR t.completed_at >= $4) AND ($5::timestamptz IS NULL OR t.completed_at < $5)
 ORDER BY p.id;
 
@@ -50,6 +51,10 @@ SELECT page_id, product_name AS name, price::text AS price, currency, availabili
        description, image_urls, variants::text AS variants, mpn, regular_price::text AS regular_price, unit_price::text AS unit_price, unit, seller,
        condition, shipping::text AS shipping, attributes::text AS attributes
 FROM products WHERE page_id = ANY ($1::bigint[]);
+
+-- name: known_records
+-- Returns the records of these pages that are not gone, as far as a replay compares them.
+SELECT page_id, extractor, key, fields::text AS fields FROM records WHERE page_id = ANY ($1::bigint[]) AND gone_at IS NULL ORDER BY id;
 
 -- name: known_images
 -- Returns the stored images of these pages, in page order.

@@ -43,6 +43,8 @@ class ReplayOrder:
     parser: str | None = None
     """The parser for products; None: that of each domain."""
     into: Into = Into.LIVE
+    extractor: str | None = None
+    """Only the records of this extractor are read again and written; None: everything."""
 
     def document(self) -> str:
         return json.dumps(asdict(self), default=str, sort_keys=True)
@@ -134,6 +136,14 @@ async def next_stored(
 
 async def known_products(conn: Connection, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
     return {row["page_id"]: dict(row) for row in await conn.fetch(SQL["known_products"], page_ids)}
+
+
+async def known_records(conn: Connection, page_ids: Sequence[int]) -> dict[int, list[Mapping[str, Any]]]:
+    """Returns the records of each page that are not gone."""
+    found: dict[int, list[Mapping[str, Any]]] = {}
+    for row in await conn.fetch(SQL["known_records"], page_ids):
+        found.setdefault(row["page_id"], []).append(dict(row))
+    return found
 
 
 async def known_images(conn: Connection, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:

@@ -33,6 +33,8 @@ class ExportKind(StrEnum):
     PRICES = "prices"
     IMAGES = "images"
     TASKS = "tasks"
+    RECORDS = "records"
+    ITEMS = "items"
     WARC = "warc"
 
 
