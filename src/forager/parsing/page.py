@@ -26,6 +26,7 @@ from forager.parsing.images import find_images
 from forager.parsing.language import LanguageMemory, detect_language, get_declared, load_detector
 from forager.parsing.links import find_head_links, find_links, join_links
 from forager.parsing.login import has_password_form
+from forager.parsing.markdown import render, render_text
 from forager.parsing.memory import disable_memory_trim
 from forager.parsing.metadata import find_metadata
 from forager.parsing.models import FoundLink, Listing, Reading
@@ -35,7 +36,7 @@ from forager.parsing.shell import waits_for_scripts
 from forager.parsing.simhash import simhash
 from forager.parsing.sites import AUTO
 from forager.parsing.structured import read_structured
-from forager.parsing.text import fingerprint, first_words, take_content
+from forager.parsing.text import Content, fingerprint, first_words, take_content
 from forager.parsing.tree import parse
 from forager.parsing.tree_types import Tree
 from forager.products.models import Product
@@ -256,7 +257,8 @@ def _read_tree(
         parser_name=parser_name,
     )
     has_form = has_password_form(tree)
-    text, headings = take_content(tree)
+    content = take_content(tree)
+    text = content.text
     challenge = find_challenge(
         tree,
         url=fetched.url,
@@ -273,7 +275,7 @@ def _read_tree(
         description=collapse(head.meta("description", "og:description", "twitter:description"), LONGEST_DESCRIPTION),
         canonical=canonical,
         language=detect_language(declared, text, fetched.url.split("/", 3)[2], memory),
-        headings=headings,
+        headings=content.headings,
         text=strip_hidden(first_words(text, keyword_words)),
         content_hash=fingerprint(head.title, text),
         links=links,
@@ -299,8 +301,15 @@ def _read_tree(
         modified_on=byline.modified.on if byline.modified else None,
         challenge=challenge,
         structured_data=structured.to_json(),
-        markdown=strip_hidden(text) if markdown else "",
+        markdown=_markdown(tree, content, base_url) if markdown else "",
     )
+
+
+def _markdown(tree: Tree, content: Content, base_url: str) -> str:
+    """Returns the main text as Markdown; as plain paragraphs where it comes from no element."""
+    if content.region is None:
+        return render_text(content.text)
+    return render(tree, content.region, list(content.cut), base_url)
 
 
 def _robots_metas(head: Head, robots_agent: str) -> list[str]:
