@@ -26,6 +26,8 @@ BLOCKS = (
     *("figure", "figcaption", "details", "summary", "form", "fieldset", "legend", "dialog", "center", "body", "html"),
     *("dt", "table", "caption", "thead", "tbody", "tfoot", "tr", "td", "th", "xmp", "plaintext"),
 )
+PLAIN_BLOCKS = frozenset(BLOCKS) - {"table"}
+"""They do nothing but part paragraphs."""
 TAGS = (*KINDS, *HEADINGS, *LISTS, *ITEMS, *BLOCKS, "blockquote", "pre", "br", "hr", "img")
 SCHEMES = ("https://", "http://", "mailto:", "tel:")
 LONGEST_URL = 2000
@@ -82,6 +84,13 @@ class _Writer:
             if not name or name == " ":
                 assert isinstance(value, str)
                 inline.add_text(name + value)
+            elif name in PLAIN_BLOCKS:
+                if self._level:
+                    inline.add(" ")
+                elif not inline.is_empty:
+                    self._end_paragraph()
+            elif name in KINDS:
+                self._write_span(name, value)
             elif name == "pre" and value is not None:
                 at = self._write_code(at)
             elif name == "table" and at in self._tables:
@@ -97,10 +106,7 @@ class _Writer:
         """Whether it was something inside a block."""
         inline = self._inline
         if name in KINDS:
-            if isinstance(value, int):
-                inline.open(name, self._tree.get(value, "href") if name == "a" else None)
-            else:
-                inline.close()
+            self._write_span(name, value)
         elif name == "br":
             inline.break_line()
         elif name == "img":
@@ -117,6 +123,12 @@ class _Writer:
         else:
             return False
         return True
+
+    def _write_span(self, name: str, value: str | int | None) -> None:
+        if isinstance(value, int):
+            self._inline.open(name, self._tree.get(value, "href") if name == "a" else None)
+        else:
+            self._inline.close()
 
     def _write_image(self, number: int) -> None:
         if self._pictures is None:
