@@ -178,6 +178,8 @@ class Pipeline:
         if options.documents and target.is_page:
             how |= {"read_body": is_page_or_document, "sniff": PDF_SNIFF}
         past, is_rendered = target.past, options.rendering is not None and not target.is_image
+        if past is not None and past.body_ref and past.body_ref.startswith("text:") and _keeps_body(options):
+            past = None  # only the text is stored: an answer without a body would leave it so
         if past is not None and not is_rendered:  # a plain page says nothing about what scripts write into it
             how |= {"etag": past.etag, "last_modified": past.last_modified}
         fetched = await self.client.get(target.url, on_sent=request.sent, via=request.via, **how)
@@ -187,7 +189,9 @@ class Pipeline:
 
     def _is_only_parsed(self, target: Target, options: VisitOptions) -> bool:
         """Returns whether only the parser needs the plain body."""
-        is_kept = options.content_policy != ContentPolicy.SIGNALS or options.rendering is not None
+        is_kept = (
+            options.content_policy not in {ContentPolicy.SIGNALS, ContentPolicy.TEXT} or options.rendering is not None
+        )
         return self.parser.decompresses and not is_kept and not target.is_image
 
     async def _select(self, target: Target, page: Parsed, options: VisitOptions) -> Selected:
@@ -243,8 +247,17 @@ class Pipeline:
         if policy == ContentPolicy.SIGNALS or self.body_store is None:
             return None, None
         kept = page.plain if policy == ContentPolicy.ARCHIVE else page.fetched  # an archive holds what the server sent
-        order = (policy, kept, target.past, request.requested_at, page.screenshot)
-        return None, await asyncio.to_thread(self.body_store.pack, *order)
+        markdown = page.reading.markdown if page.reading is not None and target.is_page else ""
+        return None, await asyncio.to_thread(
+            self.body_store.pack,
+            *(policy, kept, target.past, request.requested_at),
+            screenshot=page.screenshot,
+            markdown=markdown,
+        )
+
+
+def _keeps_body(options: VisitOptions) -> bool:
+    return options.content_policy in {ContentPolicy.SNAPSHOT, ContentPolicy.ARCHIVE}
 
 
 def _describe(request: RequestTiming) -> dict[str, Any]:

@@ -7,6 +7,7 @@ gets through. The same page always gives the same Markdown.
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from ada_url import join_url
 
@@ -31,6 +32,8 @@ PLAIN_BLOCKS = frozenset(BLOCKS) - {"table"}
 TAGS = (*KINDS, *HEADINGS, *LISTS, *ITEMS, *BLOCKS, "blockquote", "pre", "br", "hr", "img")
 SCHEMES = ("https://", "http://", "mailto:", "tel:")
 LONGEST_URL = 2000
+NOWHERE = "about:blank"
+"""Of a file whose address is not known: only its absolute links are links."""
 LONGEST_ALT = 500
 MOST_IMAGES = 2000
 LANGUAGE = re.compile(r"(?:^|[\s;])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([A-Za-z0-9+#_.-]{1,20})")
@@ -43,23 +46,19 @@ def render(tree: Tree, region: int, cut: list[int], base_url: str) -> str:
     if (tag := tree.tag(region)) in TAGS:
         events = [(tag, region), *events, (tag, None)]
     writer = _Writer(tree, events, base_url)
-    try:
+    with suppress(FullError):
         writer.write()
-    except FullError:
-        pass
     return strip_hidden(str(writer.blocks))
 
 
 def render_text(text: str) -> str:
     """Returns plain text, in which each line is a paragraph, as Markdown."""
     blocks, inline = Blocks(), Inline(lambda _: "")
-    try:
+    with suppress(FullError):
         for line in text.split("\n"):
             inline.add_text(line)
             for block in inline.take():
                 blocks.add(block)
-    except FullError:
-        pass
     return strip_hidden(str(blocks))
 
 
@@ -143,7 +142,7 @@ class _Writer:
         if not href or len(href) > LONGEST_URL:
             return ""
         try:
-            url: str = join_url(self._base_url, href)
+            url: str = join_url(self._base_url or NOWHERE, href)
         except ValueError:
             return ""
         return url if url.startswith(SCHEMES) and len(url) <= LONGEST_URL else ""

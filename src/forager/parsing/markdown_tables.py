@@ -69,9 +69,7 @@ def _count(table: _Found, name: str, value: str | int) -> None:
         table.cells += 1
         table.headers += name == "th"
         table.widest = max(table.widest, table.in_row)
-    elif name in STRUCTURE:
-        table.structure += 1
-    elif name in LISTS and not table.headers:
+    elif name in STRUCTURE or (name in LISTS and not table.headers):
         table.structure += 1
 
 

@@ -81,7 +81,7 @@ def read(
     if fetched.body.startswith(GZIP) and (unpacked := unpack(fetched.body)) is not None:
         fetched = replace(fetched, body=unpacked[0], is_truncated=fetched.is_truncated or unpacked[1])
     if is_pdf(fetched.body):
-        return _read_pdf(fetched, read_pdf(fetched.body), keyword_words, robots_agent)
+        return _read_pdf(fetched, read_pdf(fetched.body), keyword_words, robots_agent, markdown=markdown)
     if is_binary(fetched):
         return _read_plain(fetched, "", ("binary",), 0, robots_agent)
     kind = fetched.content_type.partition(";")[0].strip().lower()
@@ -93,10 +93,11 @@ def read(
         if root == "html":
             kind = XHTML
         elif document := read_document(page, root) if root else _json_document(page, kind):
-            return _read_document(fetched, document, flags, keyword_words, robots_agent)
+            return _read_document(fetched, document, flags, keyword_words, robots_agent, markdown=markdown)
         elif (kind != HTML or is_listing(page[:LONGEST_HEAD])) and not LOOKS_LIKE_HTML.match(page):
             is_text = kind in TEXTS or is_listing(page[:LONGEST_HEAD])
-            return _read_plain(fetched, page.decode() if is_text else "", flags, keyword_words, robots_agent)
+            text = page.decode() if is_text else ""
+            return _read_plain(fetched, text, flags, keyword_words, robots_agent, markdown=markdown)
     if kind == XHTML:
         page = SELF_CLOSED.sub(rb"<\1\2></\1>", page)
     reading = _read_tree(
@@ -131,7 +132,15 @@ def is_binary(fetched: Fetched) -> bool:
     return not is_utf16
 
 
-def _read_plain(fetched: Fetched, text: str, flags: tuple[str, ...], keyword_words: int, robots_agent: str) -> Reading:
+def _read_plain(
+    fetched: Fetched,
+    text: str,
+    flags: tuple[str, ...],
+    keyword_words: int,
+    robots_agent: str,
+    *,
+    markdown: bool = False,
+) -> Reading:
     robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
     links = read_list(text)
     return Reading(
@@ -148,6 +157,7 @@ def _read_plain(fetched: Fetched, text: str, flags: tuple[str, ...], keyword_wor
         is_nofollow=robots.is_nofollow,
         flags=flags,
         simhash=simhash(text, fetched.url),
+        markdown=render_text(text) if markdown else "",
         listing=Listing("text", None, CUT if fetched.is_truncated else None, len(links)) if links else None,
     )
 
@@ -157,7 +167,13 @@ def _json_document(page: bytes, kind: str) -> Document | None:
 
 
 def _read_document(
-    fetched: Fetched, document: Document, flags: tuple[str, ...], keyword_words: int, robots_agent: str
+    fetched: Fetched,
+    document: Document,
+    flags: tuple[str, ...],
+    keyword_words: int,
+    robots_agent: str,
+    *,
+    markdown: bool,
 ) -> Reading:
     robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
     declared = get_declared(document.language, fetched.headers.get("content-language"))
@@ -177,11 +193,12 @@ def _read_document(
         author=document.author,
         modified_at=document.newest,
         images=document.images,
+        markdown=render_text(document.text) if markdown else "",
         listing=_listing_of(document, fetched),
     )
 
 
-def _read_pdf(fetched: Fetched, document: Pdf, keyword_words: int, robots_agent: str) -> Reading:
+def _read_pdf(fetched: Fetched, document: Pdf, keyword_words: int, robots_agent: str, *, markdown: bool) -> Reading:
     robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
     declared = get_declared(document.language, fetched.headers.get("content-language"))
     text = strip_hidden(document.text)
@@ -208,6 +225,7 @@ def _read_pdf(fetched: Fetched, document: Pdf, keyword_words: int, robots_agent:
         headline=document.title,
         tags=document.keywords,
         structured_data=document.to_json(),
+        markdown=render_text(text) if markdown else "",
     )
 
 
@@ -310,6 +328,19 @@ def _markdown(tree: Tree, content: Content, base_url: str) -> str:
     if content.region is None:
         return render_text(content.text)
     return render(tree, content.region, list(content.cut), base_url)
+
+
+def read_markdown(fetched: Fetched) -> str:
+    """Returns only the main text of a response as Markdown, in a fifth of the time: for stored bodies and files. Raises
+    DecodeError when the parser fails."""
+    kind = fetched.content_type.partition(";")[0].strip().lower()
+    if kind not in {HTML, XHTML} or fetched.body.startswith(GZIP) or is_pdf(fetched.body) or is_binary(fetched):
+        return read(fetched, keyword_words=0, markdown=True).markdown
+    page, _ = to_utf8(fetched.body, fetched.content_type)
+    if page.startswith(MAYBE_XML) or is_listing(page[:LONGEST_HEAD]):
+        return read(fetched, keyword_words=0, markdown=True).markdown
+    tree = parse(SELF_CLOSED.sub(rb"<\1\2></\1>", page) if kind == XHTML else page)
+    return _markdown(tree, take_content(tree), _join(fetched.url, read_head(tree).base) or fetched.url)
 
 
 def _robots_metas(head: Head, robots_agent: str) -> list[str]:

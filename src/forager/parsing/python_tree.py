@@ -417,9 +417,11 @@ class PythonTree:
 
         def add_runs(end: int) -> None:
             nonlocal run
-            for each in self._runs[run:end]:
-                if each.is_gap or not (each.is_unseen or each.is_control or each.is_alt):
-                    events.append((" " if each.has_space else "", each.text.decode()))
+            events.extend(
+                (" " if each.has_space else "", each.text.decode())
+                for each in self._runs[run:end]
+                if each.is_gap or not (each.is_unseen or each.is_control or each.is_alt)
+            )
             run = max(run, end)
 
         def close(at: int) -> None:

@@ -14,8 +14,8 @@ Marked = tuple[str, bool, int, int, int, int, int, int]
 end, the class of its class, id and role (a `NameClass` of `class_names.py`), its weights."""
 
 Event = tuple[str, str | int | None]
-"""What happens in a page, by a name: a tag with its element where it begins, with None where it ends; "" with a text, or
-" " if there is white space before it; "cut" with an element that is left out."""
+"""What happens in a page, by a name: a tag with its element where it begins, with None where it ends; "" with a text,
+or " " if there is white space before it; "cut" with an element that is left out."""
 
 
 class Tree(Protocol):
@@ -123,5 +123,5 @@ class Tree(Protocol):
         `12<sup>99</sup>` are two texts."""
 
     def stream(self, number: int, without: list[int], tags: tuple[str, ...], /) -> list[Event]:
-        """Returns the inside of an element as a stream of these tags and all texts that are shown, as they were written;
-        white space alone is a text only in a `pre`. Controls, and the elements in `without`, are left out."""
+        """Returns the inside of an element as a stream of these tags and all texts that are shown, as written; white
+        space alone is a text only in a `pre`. Controls, and the elements in `without`, are left out."""

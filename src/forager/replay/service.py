@@ -20,6 +20,7 @@ from forager.errors import NotFoundError, NotStoredError, UsageError
 from forager.frontier import replay as reread
 from forager.pages.queries import find_page
 from forager.replay.diff import Fields, ReplayProgress
+from forager.storage.policy import ContentPolicy
 
 SQL = statements.load("forager.replay")
 REQUEUED_AT_ONCE = 5000
@@ -115,6 +116,8 @@ async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, de
         name = (await find_page(conn, order.url))["domain"]
     policy = await conn.fetchval(SQL["policy_of"], name) if name else None
     policy, whose = (policy, f"of {name}") if policy else (default_policy, "of the settings")
+    if policy == ContentPolicy.TEXT:
+        what = f"{what} but its text, which cannot be parsed again,"
     remedy = f"`forager domain {name} set --keep snapshot`" if name else "`forager crawl --keep snapshot`"
     return (
         f"No body of {what} is stored{span}: the content policy {whose} is {policy!r}. "
@@ -215,10 +218,11 @@ async def of_task(conn: Connection, task: int, *, default_policy: str) -> Replay
     row = await conn.fetchrow(SQL["find_task"], task)
     if row is None:
         raise NotFoundError(f"There is no task {task}; `forager tasks` lists them.")
-    if row["body_ref"] is None:
+    if row["body_ref"] is None or row["body_ref"].startswith("text:"):
         policy = row["content_policy"] or default_policy
+        kept = "no body" if row["body_ref"] is None else "only the text, which cannot be parsed,"
         raise NotStoredError(
-            f"Task {task} cannot be read again: no body was kept of {row['url']}, and the content policy of "
+            f"Task {task} cannot be read again: {kept} was kept of {row['url']}, and the content policy of "
             f"{row['domain']} is {policy!r} now. `forager domain {row['domain']} set --keep snapshot` keeps bodies "
             f"from the next visit on."
         )
