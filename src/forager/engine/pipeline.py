@@ -178,8 +178,6 @@ class Pipeline:
         if options.documents and target.is_page:
             how |= {"read_body": is_page_or_document, "sniff": PDF_SNIFF}
         past, is_rendered = target.past, options.rendering is not None and not target.is_image
-        if past is not None and past.body_ref and past.body_ref.startswith("text:") and _keeps_body(options):
-            past = None  # only the text is stored: an answer without a body would leave it so
         if past is not None and not is_rendered:  # a plain page says nothing about what scripts write into it
             how |= {"etag": past.etag, "last_modified": past.last_modified}
         fetched = await self.client.get(target.url, on_sent=request.sent, via=request.via, **how)
@@ -254,10 +252,6 @@ class Pipeline:
             screenshot=page.screenshot,
             markdown=markdown,
         )
-
-
-def _keeps_body(options: VisitOptions) -> bool:
-    return options.content_policy in {ContentPolicy.SNAPSHOT, ContentPolicy.ARCHIVE}
 
 
 def _describe(request: RequestTiming) -> dict[str, Any]:

@@ -73,8 +73,8 @@ def _explain_missing(page: _Kept, task: int | None, default_policy: str, *, is_d
     if task is None and policy != "signals":
         return f"No text of {what} is stored: it was not visited since the content policy became {policy!r}."
     return (
-        f"No text of {what} is stored: the content policy is {policy!r}. `forager domain {page.domain} set --keep text` "
-        "keeps it from the next visit on; `forager fetch` shows a page once."
+        f"No text of {what} is stored: the content policy is {policy!r}. "
+        f"`forager domain {page.domain} set --keep text` keeps it from the next visit on."
     )
 
 
@@ -106,9 +106,7 @@ def diff(old: str, new: str, labels: tuple[str, str]) -> str:
 
 def _lines(text: str) -> Sequence[str]:
     lines = text.split("\n")
-    return (
-        [*lines[:MOST_LINES], r"\ The text is longer; the rest is not compared."] if len(lines) > MOST_LINES else lines
-    )
+    return lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], r"\ The rest is not compared."]
 
 
 def _label(visit: StoredText) -> str:

@@ -112,8 +112,8 @@ class Inline:
     def add(self, text: str) -> None:
         """Adds Markdown."""
         parts = self._spans[-1].parts
-        if self._last is not None:
-            self._part_from_emphasis(parts, text)
+        if self._last is not None and self._last[0] is parts and text:
+            self._part_from_emphasis(text)
         parts.append(text)
 
     def break_line(self) -> None:
@@ -213,14 +213,13 @@ class Inline:
         self.add(f"{mark}{body}{mark}")
         self._last = (parts, kind, body) if is_last else None
 
-    def _part_from_emphasis(self, parts: list[str], text: str) -> None:
+    def _part_from_emphasis(self, text: str) -> None:
         """Takes the marks of the last emphasis away if they would not end it before this text."""
         assert self._last is not None
-        where, _, body = self._last
-        if text:
-            if where is parts and text[0].isalnum() and not body.rstrip("*~")[-1:].isalnum():
-                parts[-1] = body
-            self._last = None
+        parts, _, body = self._last
+        if text[0].isalnum() and not body.rstrip("*~")[-1:].isalnum():
+            parts[-1] = body
+        self._last = None
 
 
 def _lines(part: str) -> list[str]:

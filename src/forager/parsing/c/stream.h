@@ -8,11 +8,27 @@ typedef struct {
     const Tables *tables;
     PyObject *events;
     PyObject *names[UINT8_MAX + 1]; /* of the wanted tags by kind, borrowed; NULL: not wanted */
+    PyObject *others[MOST_NAMES];   /* those of no known kind */
+    Py_ssize_t other_count;
     PyObject *cut, *plain, *spaced, *none;
     uint32_t run; /* the next run */
     uint32_t open[MOST_DEPTH + 2]; /* wanted elements that are open */
     uint32_t depth;
 } Stream;
+
+/* The name of an element's events; NULL where there are none. */
+static PyObject *event_name(const Stream *stream, const Element *element)
+{
+    if (element->space != HTML_SPACE || element->kind != NO_KIND)
+        return element->space == HTML_SPACE ? stream->names[element->kind] : NULL;
+    for (Py_ssize_t at = 0; at < stream->other_count; at++) {
+        Py_ssize_t length;
+        const char *name = PyUnicode_AsUTF8AndSize(stream->others[at], &length);
+        if (name != NULL && is_tag(stream->tables, element, name, (size_t)length))
+            return stream->others[at];
+    }
+    return NULL;
+}
 
 static int add_event(Stream *stream, PyObject *name, PyObject *value)
 {
@@ -46,7 +62,7 @@ static int close_events(Stream *stream, uint32_t at)
             return 0;
         if (add_runs(stream, element->run_end) < 0)
             return -1;
-        if (add_event(stream, stream->names[element->kind], Py_NewRef(stream->none)) < 0)
+        if (add_event(stream, event_name(stream, element), Py_NewRef(stream->none)) < 0)
             return -1;
         stream->depth--;
     }
@@ -83,17 +99,17 @@ static int add_events(Stream *stream, const Tree *tree, const Element *around, P
             at = element->end;
             continue;
         }
-        bool is_wanted = element->space == HTML_SPACE && stream->names[element->kind] != NULL;
-        if (is_wanted && add_event(stream, stream->names[element->kind], PyLong_FromUnsignedLong(at)) < 0)
+        PyObject *name = event_name(stream, element);
+        if (name != NULL && add_event(stream, name, PyLong_FromUnsignedLong(at)) < 0)
             return -1;
-        if (is_wanted && !(element->flags & IS_VOID) && stream->depth < MOST_DEPTH + 2)
+        if (name != NULL && !(element->flags & IS_VOID) && stream->depth < MOST_DEPTH + 2)
             stream->open[stream->depth++] = at;
         at++;
     }
     return close_events(stream, around->end) < 0 ? -1 : add_runs(stream, around->run_end);
 }
 
-/* stream(number, without, tags): see `tree_types.py`. Tags of no known kind are never found. */
+/* stream(number, without, tags): see `tree_types.py`. */
 static PyObject *tree_stream(PyObject *self, PyObject *given)
 {
     const Tree *tree = (Tree *)self;
@@ -109,9 +125,14 @@ static PyObject *tree_stream(PyObject *self, PyObject *given)
         const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(tags, at), &length);
         if (name == NULL)
             return NULL;
-        stream.names[kind_of((const Byte *)name, (size_t)length)] = PyTuple_GET_ITEM(tags, at);
+        uint8_t kind = kind_of((const Byte *)name, (size_t)length);
+        if (kind != NO_KIND)
+            stream.names[kind] = PyTuple_GET_ITEM(tags, at);
+        else if (stream.other_count == MOST_NAMES)
+            return PyErr_Format(PyExc_ValueError, "more than %d tags of no known kind", MOST_NAMES);
+        else
+            stream.others[stream.other_count++] = PyTuple_GET_ITEM(tags, at);
     }
-    stream.names[NO_KIND] = NULL;
     stream.events = PyList_New(0);
     stream.cut = PyUnicode_FromString("cut");
     stream.plain = PyUnicode_FromString("");
