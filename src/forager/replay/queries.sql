@@ -13,6 +13,11 @@ SELECT count(*) FILTER (WHERE b.dropped_at IS NULL) AS pages, count(b.dropped_at
 FROM newest n JOIN bodies b ON b.name = split_part(n.body_ref, ':', 2)
 WHERE ($3::timestamptz IS NULL OR n.completed_at >= $3) AND ($4::timestamptz IS NULL OR n.completed_at < $4);
 
+-- name: has_text
+-- Returns whether the text of a page was stored, from which nothing can be parsed.
+SELECT EXISTS (SELECT FROM crawl_tasks t WHERE starts_with(t.body_ref, 'text:') AND ($1::bigint IS NULL OR t.domain_id = $1)
+               AND ($2::bigint IS NULL OR t.page_id = $2));
+
 -- name: next_stored
 -- Returns a batch of pages after a given one, with the body each returned or confirmed last, and with what is
 -- stored of them. `is_newest`: no later visit parsed anything that this body does not have.

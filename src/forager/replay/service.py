@@ -20,7 +20,6 @@ from forager.errors import NotFoundError, NotStoredError, UsageError
 from forager.frontier import replay as reread
 from forager.pages.queries import find_page
 from forager.replay.diff import Fields, ReplayProgress
-from forager.storage.policy import ContentPolicy
 
 SQL = statements.load("forager.replay")
 REQUEUED_AT_ONCE = 5000
@@ -100,11 +99,13 @@ async def count_stored(conn: Connection, order: ReplayOrder, matches: Matches, *
     """Counts stored bodies. Raises NotStoredError if there are none, with the content policy in its text."""
     found = Stored(*await fetch_one(conn, SQL["count_stored"], *matches))
     if not found.pages:
-        raise NotStoredError(await _explain_empty(conn, order, found, default_policy))
+        raise NotStoredError(await _explain_empty(conn, order, matches, found, default_policy))
     return found
 
 
-async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, default_policy: str) -> str:
+async def _explain_empty(
+    conn: Connection, order: ReplayOrder, matches: Matches, found: Stored, default_policy: str
+) -> str:
     what = order.url or order.domain or "any page"
     span = " in this span" if order.since or order.until else ""
     if found.deleted:
@@ -116,7 +117,7 @@ async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, de
         name = (await find_page(conn, order.url))["domain"]
     policy = await conn.fetchval(SQL["policy_of"], name) if name else None
     policy, whose = (policy, f"of {name}") if policy else (default_policy, "of the settings")
-    if policy == ContentPolicy.TEXT:
+    if await conn.fetchval(SQL["has_text"], matches.domain_id, matches.page_id):
         what = f"{what} but its text, which cannot be parsed again,"
     remedy = f"`forager domain {name} set --keep snapshot`" if name else "`forager crawl --keep snapshot`"
     return (

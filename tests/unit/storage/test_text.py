@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.builders import a_fetched, a_past
+from tests.builders import a_fetched
+from tests.unit.storage.test_warc import a_past
 
 from forager import clock
 from forager.errors import StoreError
