@@ -34,7 +34,7 @@ function readBlocks(lines: string[], depth: number): Block[] {
   const blocks: Block[] = [];
   let at = 0;
   while (at < lines.length) {
-    const line = lines[at];
+    const line = lines[at] ?? "";
     if (!line.trim()) {
       at += 1;
       continue;
@@ -47,15 +47,16 @@ function readBlocks(lines: string[], depth: number): Block[] {
 }
 
 function readBlock(lines: string[], at: number, depth: number): [Block, number] {
-  const line = lines[at];
+  const line = lines[at] ?? "";
   const fence = FENCE.exec(line);
   if (fence) {
     let end = at + 1;
     while (end < lines.length && lines[end] !== fence[1]) end += 1;
-    return [{ kind: "code", text: lines.slice(at + 1, end).join("\n"), language: fence[2] }, end + 1];
+    return [{ kind: "code", text: lines.slice(at + 1, end).join("\n"), language: fence[2] ?? "" }, end + 1];
   }
   const heading = HEADING.exec(line);
-  if (heading) return [{ kind: "heading", level: heading[1].length, inside: readInline(heading[2]) }, at + 1];
+  if (heading)
+    return [{ kind: "heading", level: heading[1]?.length ?? 1, inside: readInline(heading[2] ?? "") }, at + 1];
   if (line === "---") return [{ kind: "rule" }, at + 1];
   if (line.startsWith(">")) return readQuote(lines, at, depth);
   if (ITEM.test(line)) return readList(lines, at, depth);
@@ -65,35 +66,37 @@ function readBlock(lines: string[], at: number, depth: number): [Block, number] 
 
 function readQuote(lines: string[], at: number, depth: number): [Block, number] {
   let end = at;
-  while (end < lines.length && lines[end].startsWith(">")) end += 1;
+  while (lines[end]?.startsWith(">")) end += 1;
   const inside = lines.slice(at, end).map((line) => line.replace(/^> ?/, ""));
   return [{ kind: "quote", blocks: readBlocks(inside, depth + 1) }, end];
 }
 
 function readList(lines: string[], at: number, depth: number): [Block, number] {
-  const first = ITEM.exec(lines[at]) as RegExpExecArray;
-  const isOrdered = /\d/.test(first[1]);
-  const mark = first[1].slice(-1);
+  const first = ITEM.exec(lines[at] ?? "")?.[1] ?? "";
+  const isOrdered = /\d/.test(first);
+  const mark = first.slice(-1);
   const items: Block[][] = [];
   let end = at;
   while (end < lines.length) {
-    const found = ITEM.exec(lines[end]);
-    if (!found || found[1].slice(-1) !== mark) break;
+    const line = lines[end] ?? "";
+    const found = ITEM.exec(line);
+    if (found?.[1]?.slice(-1) !== mark) break;
     const indent = " ".repeat(found[0].length);
-    const inside = [lines[end].slice(found[0].length)];
+    const inside = [line.slice(found[0].length)];
     end += 1;
-    while (end < lines.length && (!lines[end].trim() || lines[end].startsWith(indent))) {
-      inside.push(lines[end].slice(indent.length));
-      end += 1;
+    for (; end < lines.length; end += 1) {
+      const next = lines[end] ?? "";
+      if (next.trim() && !next.startsWith(indent)) break;
+      inside.push(next.slice(indent.length));
     }
     items.push(readBlocks(inside, depth + 1));
   }
-  return [{ kind: "list", start: isOrdered ? Number.parseInt(first[1], 10) : null, items }, end];
+  return [{ kind: "list", start: isOrdered ? Number.parseInt(first, 10) : null, items }, end];
 }
 
 function readTable(lines: string[], at: number): [Block, number] {
   let end = at;
-  while (end < lines.length && lines[end].startsWith("|")) end += 1;
+  while (lines[end]?.startsWith("|")) end += 1;
   const rows = lines
     .slice(at, end)
     .filter((_, row) => row !== 1)
@@ -108,7 +111,7 @@ function readTable(lines: string[], at: number): [Block, number] {
 
 function readParagraph(lines: string[], at: number): [Block, number] {
   let end = at + 1;
-  while (end < lines.length && lines[end].trim() && !ITEM.test(lines[end])) end += 1;
+  while (lines[end]?.trim() && !ITEM.test(lines[end] ?? "")) end += 1;
   return [{ kind: "paragraph", inside: readInline(lines.slice(at, end).join("\n")) }, end];
 }
 

@@ -167,7 +167,7 @@ function BlockView({ block }: { block: Block }) {
   }
 }
 
-function TableView({ rows: [head, ...body] }: { rows: Inline[][][] }) {
+function TableView({ rows: [head = [], ...body] }: { rows: Inline[][][] }) {
   const cells = (row: Inline[][], Cell: "th" | "td"): ReactNode =>
     row.map((cell, index) => (
       <Cell key={index} className="border border-line px-2 py-1 text-left align-top">
@@ -265,7 +265,7 @@ function Diff({ text }: { text: string }) {
   return (
     <div className="font-mono text-xs leading-relaxed">
       {lines.map((line, index) => (
-        <p key={index} className={`px-2 break-words whitespace-pre-wrap ${TONES[line[0]] ?? ""}`}>
+        <p key={index} className={`px-2 break-words whitespace-pre-wrap ${TONES[line.slice(0, 1)] ?? ""}`}>
           {line || " "}
         </p>
       ))}
