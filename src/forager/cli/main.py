@@ -31,7 +31,7 @@ from forager.errors import ForagerError, UserError
 from forager.explain.commands import audit, check, repair, why
 from forager.export.commands import export
 from forager.images import commands as images
-from forager.pages.commands import fetch, links, page, pages, read
+from forager.pages.commands import fetch, links, page, pages, read, text
 from forager.products import commands as products
 from forager.proxies.commands import proxies
 from forager.records.commands import extract, extractors, items, records
@@ -120,6 +120,7 @@ for family in (
     robots,
     read,
     extract,
+    text,
     settings,
     database,
     completion,

@@ -156,7 +156,7 @@ CREATE TABLE domains (
     paces_per_proxy         boolean          NOT NULL DEFAULT false,
     parser_name             text             NOT NULL DEFAULT 'auto',
     verifies_tls            boolean          NOT NULL DEFAULT true,
-    content_policy          text             CHECK (content_policy IN ('signals', 'snapshot', 'archive')),
+    content_policy          text             CHECK (content_policy IN ('signals', 'text', 'snapshot', 'archive')),
     images_policy           text             CHECK (images_policy IN ('none', 'found', 'download')),
     images_only             boolean          NOT NULL DEFAULT false,
     guesses_scheme          boolean          NOT NULL DEFAULT false,
@@ -681,7 +681,7 @@ COMMENT ON TABLE errors IS 'Owner: frontier. Stack traces of our own bugs, apart
 
 CREATE TABLE bodies (
     name         text        PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
-    kind         text        NOT NULL CHECK (kind IN ('snapshot', 'archive')),
+    kind         text        NOT NULL CHECK (kind IN ('text', 'snapshot', 'archive')),
     size_bytes   bigint      NOT NULL,
     stored_bytes bigint      NOT NULL,
     stored_at    timestamptz NOT NULL DEFAULT now(),
@@ -690,9 +690,9 @@ CREATE TABLE bodies (
     deleted_at   timestamptz,
     CHECK (deleted_at IS NULL OR dropped_at IS NOT NULL)
 );
-CREATE INDEX bodies_to_drop ON bodies (used_at) WHERE kind = 'snapshot' AND dropped_at IS NULL;
+CREATE INDEX bodies_to_drop ON bodies (used_at) WHERE kind <> 'archive' AND dropped_at IS NULL;
 CREATE INDEX bodies_to_delete ON bodies (dropped_at) WHERE dropped_at IS NOT NULL AND deleted_at IS NULL;
-COMMENT ON TABLE bodies IS 'Owner: storage. Stored files: a snapshot by the hash of its content, or a WARC file. The row is there before any task refers to it.';
+COMMENT ON TABLE bodies IS 'Owner: storage. Stored files: a snapshot or a text by the hash of its content, or a WARC file. The row is there before any task refers to it.';
 COMMENT ON COLUMN bodies.size_bytes IS 'Before compression; of a WARC file, of all its bodies.';
 COMMENT ON COLUMN bodies.used_at IS 'When a visit last brought or confirmed it; retention counts from then.';
 COMMENT ON COLUMN bodies.dropped_at IS 'When retention gave it up: nobody may count on its file any more. A visit that brings it again takes this back.';
@@ -1624,7 +1624,7 @@ CREATE FUNCTION old_visits(visit_s double precision, failure_s double precision)
                   AND n.error_code IS DISTINCT FROM 'address_refused')
       AND (t.body_ref IS NULL
            OR (EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.body_ref IS NOT NULL)
-               AND NOT EXISTS (SELECT FROM bodies b WHERE b.name = split_part(t.body_ref, ':', 2) AND b.kind = 'snapshot' AND b.dropped_at IS NULL)))
+               AND NOT EXISTS (SELECT FROM bodies b WHERE b.name = split_part(t.body_ref, ':', 2) AND b.kind <> 'archive' AND b.dropped_at IS NULL)))
       AND (t.batch_id IS NULL OR EXISTS (SELECT FROM crawl_tasks n WHERE n.batch_id = t.batch_id AND n.page_id = t.page_id AND n.id > t.id))
       AND (t.webhook_url IS NULL OR NOT EXISTS (SELECT FROM webhook_calls w WHERE w.task_id = t.id AND w.delivered_at IS NULL))
       AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.depends_on = t.id AND n.outcome IS NULL)

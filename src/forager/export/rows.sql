@@ -33,6 +33,15 @@ WHERE ($1::text[] IS NULL OR p.domain_id = ANY (ARRAY(
   AND ($6::timestamptz IS NULL OR p.fetched_at >= $6)
 ORDER BY p.id;
 
+-- name: texts_of
+-- Returns for each of these pages, given by domain and key, the body or text that was returned or confirmed last.
+SELECT p.url, t.body_ref
+FROM unnest($1::text[], $2::bytea[]) AS n (domain, url_hash)
+JOIN domains d ON d.name = n.domain
+JOIN pages p ON p.domain_id = d.id AND p.url_hash = n.url_hash
+CROSS JOIN LATERAL (SELECT c.body_ref FROM crawl_tasks c WHERE c.page_id = p.id AND c.body_ref IS NOT NULL ORDER BY c.id DESC LIMIT 1) t
+JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2) AND b.dropped_at IS NULL;
+
 -- name: export_structured_data
 -- Returns pages with structured data, and all items of each, compressed.
 SELECT p.url, d.name AS domain, p.fetched_at, e.structured_data
@@ -119,7 +128,7 @@ SELECT t.id, p.url, t.completed_at, t.body_ref
 FROM crawl_tasks t
 JOIN pages p ON p.id = t.page_id
 JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2) AND b.dropped_at IS NULL
-WHERE t.body_ref IS NOT NULL AND NOT p.is_image
+WHERE t.body_ref IS NOT NULL AND NOT starts_with(t.body_ref, 'text:') AND NOT p.is_image
   AND ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
   AND ($2::bigint IS NULL OR t.run_id = $2)
   AND ($3::timestamptz IS NULL OR t.completed_at >= $3)

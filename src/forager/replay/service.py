@@ -101,11 +101,13 @@ async def count_stored(conn: Connection, order: ReplayOrder, matches: Matches, *
     """Counts stored bodies. Raises NotStoredError if there are none, with the content policy in its text."""
     found = Stored(*await fetch_one(conn, SQL["count_stored"], *matches))
     if not found.pages:
-        raise NotStoredError(await _explain_empty(conn, order, found, default_policy))
+        raise NotStoredError(await _explain_empty(conn, order, matches, found, default_policy))
     return found
 
 
-async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, default_policy: str) -> str:
+async def _explain_empty(
+    conn: Connection, order: ReplayOrder, matches: Matches, found: Stored, default_policy: str
+) -> str:
     what = order.url or order.domain or "any page"
     span = " in this span" if order.since or order.until else ""
     if found.deleted:
@@ -117,6 +119,8 @@ async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, de
         name = (await find_page(conn, order.url))["domain"]
     policy = await conn.fetchval(SQL["policy_of"], name) if name else None
     policy, whose = (policy, f"of {name}") if policy else (default_policy, "of the settings")
+    if await conn.fetchval(SQL["has_text"], matches.domain_id, matches.page_id):
+        what = f"{what} but its text, which cannot be parsed again,"
     remedy = f"`forager domain {name} set --keep snapshot`" if name else "`forager crawl --keep snapshot`"
     return (
         f"No body of {what} is stored{span}: the content policy {whose} is {policy!r}. "
@@ -225,10 +229,11 @@ async def of_task(conn: Connection, task: int, *, default_policy: str) -> Replay
     row = await conn.fetchrow(SQL["find_task"], task)
     if row is None:
         raise NotFoundError(f"There is no task {task}; `forager tasks` lists them.")
-    if row["body_ref"] is None:
+    if row["body_ref"] is None or row["body_ref"].startswith("text:"):
         policy = row["content_policy"] or default_policy
+        kept = "no body" if row["body_ref"] is None else "only the text, which cannot be parsed,"
         raise NotStoredError(
-            f"Task {task} cannot be read again: no body was kept of {row['url']}, and the content policy of "
+            f"Task {task} cannot be read again: {kept} was kept of {row['url']}, and the content policy of "
             f"{row['domain']} is {policy!r} now. `forager domain {row['domain']} set --keep snapshot` keeps bodies "
             f"from the next visit on."
         )

@@ -1,6 +1,7 @@
 """`forager export`: everything as JSON lines, CSV or Parquet, streamed. A file appears when it is whole."""
 
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -23,6 +24,12 @@ from forager.images.models import ImageStatus
 if TYPE_CHECKING:
     from forager.config.settings import Settings
     from forager.export.rows import Filters
+
+
+class Extra(StrEnum):
+    """Columns that are exported only where they are asked for."""
+
+    TEXT = "text"
 
 
 class ExportKind(StrEnum):
@@ -63,6 +70,9 @@ def export(
     ] = None,
     run: Annotated[int | None, typer.Option(help="Only what this run visited.", metavar="N")] = None,
     since: Annotated[str | None, typer.Option(help="Only since: 2026-01-31, or 7d, 12h ago.", metavar="WHEN")] = None,
+    add: Annotated[
+        Extra | None, typer.Option("--with", help="Of pages: one more column, the main text as Markdown.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
     home: Home = None,
 ) -> None:
@@ -70,6 +80,8 @@ def export(
     from forager.export.rows import Filters
 
     reject_invalid(what, status)
+    if add is not None and what is not ExportKind.PAGES:
+        raise UsageError(f"Only pages have a text: forager export pages --with {add}.")
     if what is ExportKind.WARC:
         check_warc_options(file, is_formed=format is not None or compress)
         filters = Filters(domain, None, run, parse_past_time(since, clock.now()) if since is not None else None)
@@ -80,10 +92,10 @@ def export(
     check_writable(file, chosen, packed)
     reject_terminal_output(file, chosen, packed)
     filters = Filters(domain, status, run, parse_past_time(since, clock.now()) if since is not None else None)
+    settings = begin(home=home)
+    target = _Target(file, chosen, packed, is_quiet=quiet)
     rows = run_query(
-        begin(home=home),
-        "export",
-        lambda connection: _write(connection, what, filters, file=file, chosen=chosen, packed=packed, is_quiet=quiet),
+        settings, "export", lambda connection: _write(connection, what, filters, target, settings if add else None)
     )
     if file not in {None, "-"} and not quiet:
         one = "page" if what is ExportKind.STRUCTURED_DATA else what.value.removesuffix("s")
@@ -136,21 +148,29 @@ def reject_terminal_output(file: str | None, chosen: Format, packed: Packing) ->
         raise UsageError("This is nothing to read on a screen; name a file with -o, or pipe it on.")
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where rows are written, and how."""
+
+    file: str | None
+    chosen: Format
+    packed: Packing
+    is_quiet: bool
+
+
 async def _write(
-    connection: Any,
-    what: ExportKind,
-    filters: "Filters",
-    *,
-    file: str | None,
-    chosen: Format,
-    packed: Packing,
-    is_quiet: bool,
+    connection: Any, what: ExportKind, filters: "Filters", target: _Target, with_texts: "Settings | None"
 ) -> int:
+    """Writes all rows, with texts from the store of these settings if they are given."""
     from forager.export import rows as control
+    from forager.export.texts import COLUMN, add_texts
+    from forager.storage.factory import open_readonly_store
 
     kind = cast("control.Kind", what.value)
     expected = await control.estimate(connection, kind, filters)
     types = await control.column_types(connection, kind)
     rows = control.stream(connection, kind, filters)
-    with open_progress(f"exporting {what.value}", expected, is_quiet=is_quiet) as show:
-        return await write_file(file, rows, types, chosen=chosen, packed=packed, on_rows=show)
+    if with_texts is not None:
+        rows, types = add_texts(connection, rows, open_readonly_store(with_texts)), {**types, COLUMN: "text"}
+    with open_progress(f"exporting {what.value}", expected, is_quiet=target.is_quiet) as show:
+        return await write_file(target.file, rows, types, chosen=target.chosen, packed=target.packed, on_rows=show)

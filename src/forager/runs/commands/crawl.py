@@ -99,7 +99,7 @@ KeepFlag = Annotated[
     typer.Option(
         "--keep",
         metavar="POLICY",
-        help="Bodies: signals (none), snapshot, archive (WARC); the setting of a domain wins.",
+        help="Bodies: signals (none), text, snapshot, archive (WARC); the setting of a domain wins.",
         rich_help_panel=HOW,
     ),
 ]
