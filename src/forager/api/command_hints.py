@@ -33,6 +33,8 @@ REQUESTS = (
     ("purge domain", "DELETE /api/admin/domains/{domain}"),
     ("queue dead", "GET /api/queues/dead"),
     ("queue", "GET /api/queues"),
+    ("records", "GET /api/records"),
+    ("extractors", "GET /api/extractors"),
     ("recover", "POST /api/frontier/recover"),
     ("runs", "GET /api/runs"),
     ("schedule run --once vacuum", "POST /api/admin/schedule/{job}/run"),

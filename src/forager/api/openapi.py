@@ -23,6 +23,7 @@ TAGS = (
     ("tasks", "Visits: the queue and the history; pause, resume, cancel, restart."),
     ("runs", "Orders to crawl."),
     ("products", "What pages of products say, and how prices moved."),
+    ("records", "What extractors find on pages, with history and coverage; items of structured data."),
     ("images", "Images, where they were seen, their files."),
     ("search", "Finding pages, links and duplicates."),
     ("proxies", "Ways out, and the pools of domains."),

@@ -16,6 +16,7 @@ from forager.images import routes as images
 from forager.pages import routes as pages
 from forager.products import routes as products
 from forager.proxies import routes as proxies
+from forager.records import routes as records
 from forager.retention import routes as retention
 from forager.runs import routes as runs
 from forager.scheduler import routes as schedule
@@ -47,6 +48,7 @@ ALL = tuple(
         tasks_many,
         runs,
         products,
+        records,
         images,
         search,
         proxies,

@@ -141,7 +141,8 @@ def _is_unfiltered(wanted: CaptureFilter) -> bool:
 
 def _matches(row: Capture, wanted: CaptureFilter, prefix: str | None) -> bool:
     return (
-        (prefix is None or surt(row.url).startswith(prefix))
+        row.kind != "text"
+        and (prefix is None or surt(row.url).startswith(prefix))
         and (wanted.since is None or row.fetched_at >= wanted.since)
         and (wanted.until is None or row.fetched_at <= wanted.until)
     )

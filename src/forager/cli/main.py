@@ -32,9 +32,10 @@ from forager.errors import ForagerError, UserError
 from forager.explain.commands import audit, check, repair, why
 from forager.export.commands import export
 from forager.images import commands as images
-from forager.pages.commands import fetch, links, page, pages, read
+from forager.pages.commands import fetch, links, page, pages, read, text
 from forager.products import commands as products
 from forager.proxies.commands import proxies
+from forager.records.commands import extract, extractors, items, records
 from forager.replay import commands as replay
 from forager.retention.commands import archive, purge
 from forager.robots import commands as robots
@@ -87,6 +88,9 @@ for family in (
     task,
     batches,
     products,
+    records,
+    extractors,
+    items,
     search,
     duplicates,
     reindex,
@@ -118,6 +122,8 @@ for family in (
     normalize,
     robots,
     read,
+    extract,
+    text,
     settings,
     database,
     completion,

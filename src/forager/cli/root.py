@@ -35,6 +35,8 @@ KNOWN = frozenset(
         *("postgres", "postgres.log", "postgres.log.old", "postgres.lock", "postgres.users", "postgres.keep", "socket"),
         *(
             "bodies",
+            "extractors",
+            "plugins",
             "reading",
             "cold",
             "backups",

@@ -21,7 +21,7 @@ from forager.runs.models import RunSpec, Scope
 from forager.runs.queries import check_run_exists
 from forager.urls.domain import domain_of, registrable
 
-Kind = Literal["pages", "structured-data", "links", "products", "prices", "images", "tasks"]
+Kind = Literal["pages", "structured-data", "links", "products", "prices", "images", "tasks", "records", "items"]
 SQL = statements.load("forager.export", "rows.sql")
 PREFETCH_ROWS = 500
 
@@ -53,6 +53,11 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
         *("position", "discovery_type", "image_type", "alt_text", "declared_width", "declared_height"),
         *("first_seen_at", "last_seen_at", "is_shown"),
     ),
+    "records": (
+        *("id", "url", "domain", "extractor", "kind", "key", "fields", "problems", "is_complete"),
+        *("first_seen_at", "last_seen_at", "changed_at", "gone_at", "task_id"),
+    ),
+    "items": ("url", "domain", "fetched_at", "position", "syntax", "types", "properties"),
     "tasks": (
         *("id", "url", "domain", "run_id", "status", "outcome", "status_code", "error_code", "error_message", "blame"),
         *("retry_count", "parent_task_id", "priority", "created_by", "created_at", "scheduled_for", "requested_at"),
@@ -60,9 +65,12 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     ),
 }
 """The order of a CSV file's columns; a test compares them with the statements."""
-DOCUMENTS: dict[Kind, tuple[str, ...]] = {"products": ("variants", "evidence", "attributes")}
+DOCUMENTS: dict[Kind, tuple[str, ...]] = {
+    "products": ("variants", "evidence", "attributes"),
+    "records": ("fields",),
+}
 """Columns of JSON."""
-PACKED: dict[Kind, str] = {"structured-data": "structured_data"}
+PACKED: dict[Kind, str] = {"structured-data": "structured_data", "items": "properties"}
 """Columns of compressed JSON."""
 
 
@@ -100,7 +108,11 @@ async def stream(connection: Connection, kind: Kind, filters: Filters = EVERYTHI
             row[column] = json.loads(row[column])
         if packed is not None:
             row[packed] = unpack_items(row[packed])
-        yield row
+        if kind != "items":
+            yield row
+            continue
+        for position, item in enumerate(row["properties"]):
+            yield row | {"position": position, **item}
 
 
 async def prefer_first_rows(connection: Connection, filters: Filters) -> None:
@@ -152,7 +164,7 @@ async def _arguments(connection: Connection, kind: Kind, filters: Filters) -> tu
             return _one(name), [], status, _one(run), False, since, *changed
         case "tasks" | "images":
             return name, status, run, since, *changed
-        case "links" | "products" | "prices" | "structured-data":
+        case "links" | "products" | "prices" | "structured-data" | "records" | "items":
             if status is not None:
                 raise UsageError(f"{kind.capitalize()} have no status; filter them with --domain, --run or --since.")
             return name, run, since, *changed

@@ -35,6 +35,15 @@ WHERE ($1::text[] IS NULL OR p.domain_id = ANY (ARRAY(
   AND ($7::integer IS NULL OR changed_within(p.xmin, $7, $8) OR changed_within(e.xmin, $7, $8) OR changed_within(t.changed, $7, $8))
 ORDER BY p.id;
 
+-- name: texts_of
+-- Returns for each of these pages, given by domain and key, the body or text that was returned or confirmed last.
+SELECT p.url, t.body_ref
+FROM unnest($1::text[], $2::bytea[]) AS n (domain, url_hash)
+JOIN domains d ON d.name = n.domain
+JOIN pages p ON p.domain_id = d.id AND p.url_hash = n.url_hash
+CROSS JOIN LATERAL (SELECT c.body_ref FROM crawl_tasks c WHERE c.page_id = p.id AND c.body_ref IS NOT NULL ORDER BY c.id DESC LIMIT 1) t
+JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2) AND b.dropped_at IS NULL;
+
 -- name: export_structured_data
 -- Returns pages with structured data, and all items of each, compressed.
 SELECT p.url, d.name AS domain, p.fetched_at, e.structured_data
@@ -46,6 +55,31 @@ WHERE e.structured_data IS NOT NULL AND ($1::text IS NULL OR p.domain_id = (SELE
   AND ($3::timestamptz IS NULL OR p.fetched_at >= $3)
   AND ($4::integer IS NULL OR changed_within(e.xmin, $4, $5))
 ORDER BY e.page_id;
+
+-- name: export_items
+-- Returns pages with structured data, all items of each compressed: each becomes a row, with the columns that are empty here.
+SELECT p.url, d.name AS domain, p.fetched_at, NULL::integer AS position, NULL::text AS syntax, NULL::text[] AS types, e.structured_data AS properties
+FROM page_details e
+JOIN pages p ON p.id = e.page_id
+JOIN domains d ON d.id = p.domain_id
+WHERE e.structured_data IS NOT NULL AND ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
+  AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.run_id = $2 AND c.outcome IS NOT NULL))
+  AND ($3::timestamptz IS NULL OR p.fetched_at >= $3)
+  AND ($4::integer IS NULL OR changed_within(e.xmin, $4, $5))
+ORDER BY e.page_id;
+
+-- name: export_records
+-- Returns every record that extractors found, with its newest fields.
+SELECT r.id, p.url, d.name AS domain, r.extractor, r.kind, r.key, r.fields, r.problems, r.problems = '{}' AS is_complete,
+       r.first_seen_at, r.last_seen_at, r.changed_at, r.gone_at, r.task_id
+FROM records r
+JOIN pages p ON p.id = r.page_id
+JOIN domains d ON d.id = r.domain_id
+WHERE ($1::text IS NULL OR r.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
+  AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = r.page_id AND c.run_id = $2 AND c.outcome IS NOT NULL))
+  AND ($3::timestamptz IS NULL OR r.changed_at >= $3)
+  AND ($4::integer IS NULL OR changed_within(r.xmin, $4, $5))
+ORDER BY r.id;
 
 -- name: export_links
 -- Returns every stored link: from which page to which, in page order; then those out of scope, where they are stored.
@@ -102,7 +136,7 @@ SELECT t.id, p.url, t.completed_at, t.body_ref, p.title
 FROM crawl_tasks t
 JOIN pages p ON p.id = t.page_id
 JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2) AND b.dropped_at IS NULL
-WHERE t.body_ref IS NOT NULL AND NOT p.is_image
+WHERE t.body_ref IS NOT NULL AND NOT starts_with(t.body_ref, 'text:') AND NOT p.is_image
   AND ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
   AND ($2::bigint IS NULL OR t.run_id = $2)
   AND ($3::timestamptz IS NULL OR t.completed_at >= $3)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 11
 WHICH, HOW = "Which pages", "How"
 LEFT = {
+    "other_page": "the extractor is not for it",
     "deleted": "the body was deleted when its time was over",
     "newer_visit": "a newer visit was read already",
     "no_run": "the run that visited it is not on record any more",
@@ -66,6 +67,10 @@ Parser = Annotated[
         "--parser", metavar="NAME", help="Products with this parser; default: the domain's.", rich_help_panel=HOW
     ),
 ]
+ExtractorName = Annotated[
+    str | None,
+    typer.Option("--extractor", metavar="NAME", help="Only the records of this extractor.", rich_help_panel=HOW),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the pages.", rich_help_panel=HOW)]
 Shadow = Annotated[
     bool, typer.Option("--shadow", help="Only compare; the live tables do not change.", rich_help_panel=HOW)
@@ -91,6 +96,7 @@ def replay(
     at: At = None,
     all_versions: AllVersions = False,
     parser: Parser = None,
+    extractor: ExtractorName = None,
     dry_run: DryRun = False,
     shadow: Shadow = False,
     refetch: Refetch = False,
@@ -99,11 +105,13 @@ def replay(
     unnoted: Unnoted = False,
 ) -> None:
     """Parse stored bodies again, without any request."""
-    if refetch and (shadow or parser or task):
-        raise UsageError("--refetch visits pages again; --shadow, --parser and --task are about stored bodies.")
+    if refetch and (shadow or parser or extractor or task):
+        raise UsageError(
+            "--refetch visits pages again; --shadow, --parser, --extractor and --task are about stored bodies."
+        )
     if task and (url or domain or since or until):
         raise UsageError("--task names its page already; leave out --url, --domain, --since and --until.")
-    if id and (task or url or domain or since or until or parser or shadow or refetch):
+    if id and (task or url or domain or since or until or parser or extractor or shadow or refetch):
         raise UsageError("--id names its order already; leave out everything that says which pages, and how.")
     if (at or all_versions) and (refetch or task or id):
         raise UsageError("--at and --all-versions choose versions; leave out --refetch, --task and --id.")
@@ -119,7 +127,7 @@ def replay(
     import asyncio
 
     which = _Pages(domain, url, task, id)
-    order = _Order(which, span=(span[0], span[1]), parser=parser, is_shadow=shadow)
+    order = _Order(which, span=(span[0], span[1]), parser=parser, extractor=extractor, is_shadow=shadow)
     order.choose_versions(span[2], is_all=all_versions)
     order.is_noted = not unnoted
     if refetch:
@@ -152,6 +160,7 @@ class _Order:
         *,
         span: tuple[datetime | None, datetime | None],
         parser: str | None,
+        extractor: str | None,
         is_shadow: bool,
     ) -> None:
         self._given: dict[str, Any] = {
@@ -160,6 +169,7 @@ class _Order:
             "since": span[0],
             "until": span[1],
             "parser": parser,
+            "extractor": extractor,
         }
         self._task, self._id = pages.task, pages.id
         self._is_shadow = is_shadow
@@ -221,7 +231,7 @@ class _Order:
             return ReplayOrder(**self._given, into=into)
         async with forager.pool.acquire() as conn:
             order = await of_task(conn, self._task, default_policy=forager.settings.storage.content_policy)
-        return replace(order, parser=self._given["parser"], into=into)
+        return replace(order, parser=self._given["parser"], extractor=self._given["extractor"], into=into)
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ so a replay that was killed resumes after the last batch it finished. Closed tas
 """
 
 import asyncio
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -18,7 +19,6 @@ from forager.domains.traps import traps_of
 from forager.engine.crash_marker import FOLDER, CrashMarker, open_crash_marker, pop_crash_marker
 from forager.engine.domain_queues import DomainQueues
 from forager.engine.parser_pool import read_isolated
-from forager.engine.parser_protocol import ParserConfig
 from forager.engine.stop import StopRequest
 from forager.engine.subdomain_limit import without_links
 from forager.engine.transaction_retry import in_transaction
@@ -38,18 +38,22 @@ from forager.links.models import Selection
 from forager.links.select import Selector
 from forager.logs import log
 from forager.parsing import page as page_parser
+from forager.parsing.extractors.definition import Extractor
+from forager.parsing.extractors.load import FOLDER as EXTRACTORS_FOLDER
+from forager.parsing.extractors.load import load_folder
 from forager.parsing.keywords import CONFIGS, keywords_of
 from forager.parsing.language import LanguageMemory
 from forager.parsing.models import ParseOptions, Reading
 from forager.products import backfill
 from forager.products import store as products
 from forager.products.backfill import Offer, PastVisit
+from forager.records import store as records
 from forager.replay import service as control
-from forager.replay.diff import Fields, ReplayProgress, known_fields, read_fields
+from forager.replay.diff import Fields, ReplayProgress, known_fields, read_fields, record_fields
 from forager.replay.service import Into, Matches, PastVersion, Replay, ReplayOrder, Stored
 from forager.runs.models import RunSpec
 from forager.runs.scope import read_reach
-from forager.runtime.worker import build_worker_config
+from forager.runtime.worker import build_worker_config, parser_config_of
 from forager.search import index
 from forager.stats import store as stats
 from forager.stats.processes import started_at
@@ -57,6 +61,7 @@ from forager.storage.body_store import BodyStore
 from forager.storage.factory import open_body_store
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.instance import Forager
 
 PORTION = 100
@@ -107,6 +112,7 @@ class _ReplayedPage(NamedTuple):
 async def look(forager: "Forager", order: ReplayOrder) -> Stored:
     """Returns what a replay would parse. Parses nothing."""
     validate_parser(order.parser)
+    find_extractor(forager.settings, order.extractor)
 
     async def count(conn: Connection) -> Stored:
         matches = await control.resolve(conn, order)
@@ -163,6 +169,19 @@ def validate_parser(name: str | None) -> None:
         raise UsageError(f"There is no parser {name!r}; there are {', '.join(known)}.")
 
 
+def find_extractor(settings: "Settings", name: str | None) -> Extractor | None:
+    """Returns the extractor of the data folder with this name; raises UsageError if there is none."""
+    if name is None:
+        return None
+    loaded = load_folder(settings.home / EXTRACTORS_FOLDER)
+    found = next((each for each in loaded.extractors if each.name == name), None)
+    if found is None:
+        known = ", ".join(each.name for each in loaded.extractors) or "none"
+        broken = "".join(f" {bad.problem}" for bad in loaded.bad)
+        raise UsageError(f"There is no extractor {name!r}; there are: {known}.{broken}")
+    return found
+
+
 async def _record_crash(forager: "Forager", taken: Replay) -> None:
     """Records the page that killed the previous process, so that it is parsed in isolation."""
     page = pop_crash_marker(forager.settings.home / FOLDER, *taken.died_reading) if taken.died_reading else None
@@ -195,6 +214,7 @@ class _ReplayRun:
         self._runs: dict[int, _Run | None] = {}
         self._heeded: set[tuple[int, int]] = set()
         self._memory = LanguageMemory()
+        self._extractor = find_extractor(forager.settings, order.extractor)
 
     async def run_batch(self) -> bool:
         """Replays the next batch. Returns False after the last page."""
@@ -208,7 +228,12 @@ class _ReplayRun:
         sold = await self._in_transaction(lambda conn: control.known_products(conn, pages))
         shown = await self._in_transaction(lambda conn: control.known_images(conn, pages))
         known = {page: (sold.get(page), shown.get(page)) for page in pages}
-        read = [again for row in rows if (again := await self._read(row, *known[row["page_id"]])) is not None]
+        stored = await self._in_transaction(lambda conn: control.known_records(conn, pages))
+        read = [
+            self._with_records(again, stored.get(row["page_id"], []))
+            for row in rows
+            if (again := await self._read(row, *known[row["page_id"]])) is not None
+        ]
         past = await self._read_past(rows, last)
         self.tally.pages += len(rows)
         if self._order.into is Into.SHADOW:
@@ -256,6 +281,19 @@ class _ReplayRun:
         old, new = known_fields(row, product, images), read_fields(reading, outcome.selection, row["url"])
         return _ReplayedPage(row, outcome, old, new)
 
+    def _with_records(self, again: _ReplayedPage, stored: list[Row]) -> _ReplayedPage:
+        """Adds the fields of records to the comparison; with one extractor, nothing else is compared."""
+        reading = again.outcome.reading
+        assert reading is not None
+        old = record_fields((row["extractor"], row["key"], json.loads(row["fields"])) for row in stored)
+        new = record_fields((each.extractor, each.key, each.fields) for each in reading.records)
+        tried = set(reading.extractors)
+        old = {name: value for name, value in old.items() if name.partition(".")[0] in tried}
+        new = dict.fromkeys(old) | new
+        if self._extractor is not None:
+            return again._replace(old=old, new=new)
+        return again._replace(old=again.old | old, new=again.new | new)
+
     def _select(self, row: Row, reading: Reading, target: Target, selector: Selector) -> Selection:
         """Selects as a visit does, except that image files are enqueued afterwards, if they are wanted."""
         selection = selector.select(reading, target)
@@ -266,14 +304,17 @@ class _ReplayRun:
     def _skip_reason(self, row: Row) -> str | None:
         if row["is_deleted"]:
             return "deleted"
-        if row["is_newest"] or (self._order.at is not None and self._order.into is Into.SHADOW):
-            return None
-        return PAST if self._order.at is not None else "newer_visit"
+        is_shadow_of_then = self._order.at is not None and self._order.into is Into.SHADOW
+        if not row["is_newest"] and not is_shadow_of_then:
+            return PAST if self._order.at is not None else "newer_visit"
+        only = self._extractor
+        is_other = only is not None and not (only.is_for_domain(row["domain"]) and only.is_for_url(row["url"]))
+        return "other_page" if is_other else None
 
     async def _read_past(self, rows: Sequence[Row], last: int) -> list[PastVisit]:
         """Returns what older versions say of prices: all of them, or those of the moment that was named. A body that
         several visits confirmed is parsed once."""
-        if self._order.into is Into.SHADOW:
+        if self._order.into is Into.SHADOW or self._extractor is not None:
             return []
         versions: list[PastVersion] = []
         if self._order.is_all_versions:
@@ -312,13 +353,18 @@ class _ReplayRun:
 
     async def _parse_page(self, row: Row, fetched: Fetched) -> Reading:
         settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
-        options, agent = ParseOptions(settings.search.words_per_page, parser), settings.politeness.robots_agent
+        chosen = (
+            (self._order.extractor,) if self._order.extractor else tuple(json.loads(row["extractors"] or '["auto"]'))
+        )
+        keeps_items = row["items"] != "false"
+        options = ParseOptions(settings.search.words_per_page, parser, extractors=chosen, items=keeps_items)
+        config = parser_config_of(settings)
         if row["crashes"]:
-            reading = await read_isolated(fetched, ParserConfig(agent), options, most_starts=MOST_STARTS)
+            reading = await read_isolated(fetched, config, options, most_starts=MOST_STARTS)
             assert reading is not None, "stored bodies are plain"
             return reading
         with self._box.reading(row["page_id"]) if self._box else ExitStack():
-            return page_parser.read(fetched, robots_agent=agent, memory=self._memory, **options._asdict())
+            return page_parser.read(fetched, **config._asdict(), memory=self._memory, **options._asdict())
 
     async def _selector_of(self, row: Row) -> "_Run | None":
         """Returns the selector of the run that visited the page, which scores its links; known traps are respected."""
@@ -360,6 +406,9 @@ class _ReplayRun:
         """Enqueues first, then records, as a visit does. What older versions say comes after what the newest one says,
         in a transaction of its own: both lock products."""
         learned, shown = dict[bytes, int](), dict[bytes, int]()
+        if self._extractor is not None:
+            await self._in_transaction(lambda conn: self._record(conn, read, _Ids(learned, shown), last))
+            return
         kept: list[_ReplayedPage] = []
         for run, group in _by_run(read).items():
             found = self._runs[run]
@@ -390,9 +439,10 @@ class _ReplayRun:
         for again in ours:
             tally.note(again.row["url"], again.old, again.new)
         tally.written += len(ours)
-        if ours:
+        if ours and self._extractor is None:
             await self._record_pages(conn, ours, ids.pages)
             await _record_images(conn, ours, ids.images)
+        await records.store(conn, [_record_visit(again) for again in ours])
         if last is not None:
             await control.note_progress(conn, self._id, after=last, tally=tally)
         self.tally = tally
@@ -421,6 +471,22 @@ async def _record_images(conn: Connection, ours: list[_ReplayedPage], ids: Mappi
     await images.date_sightings(conn, visited)
     await domain_images.count_found(conn, found)
     await domain_images.mark_image_backfill(conn, sorted(found))
+
+
+def _record_visit(again: _ReplayedPage) -> records.RecordVisit:
+    """Returns the records of a page as if they had been seen at its visit."""
+    row, reading = again.row, again.outcome.reading
+    assert reading is not None
+    return records.RecordVisit(
+        row["domain_id"],
+        row["page_id"],
+        row["task_id"],
+        reading.records,
+        reading.extractors,
+        reading.extractor_problems,
+        seen_at=row["completed_at"],
+        is_revisit=True,
+    )
 
 
 def _by_run(read: list[_ReplayedPage]) -> dict[int, list[_ReplayedPage]]:

@@ -47,6 +47,8 @@ class ReplayOrder:
     """Each page as it was then: its newest version that is not later."""
     is_all_versions: bool = False
     """Older versions too: what they say fills the history of prices, at the time of their visits."""
+    extractor: str | None = None
+    """Only the records of this extractor are read again and written; None: everything."""
 
     def document(self) -> str:
         return json.dumps(asdict(self), default=str, sort_keys=True)
@@ -123,11 +125,13 @@ async def count_stored(conn: Connection, order: ReplayOrder, matches: Matches, *
     """Counts stored bodies. Raises NotStoredError if there are none, with the content policy in its text."""
     found = Stored(*await fetch_one(conn, SQL["count_stored"], *matches))
     if not found.pages:
-        raise NotStoredError(await _explain_empty(conn, order, found, default_policy))
+        raise NotStoredError(await _explain_empty(conn, order, matches, found, default_policy))
     return found
 
 
-async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, default_policy: str) -> str:
+async def _explain_empty(
+    conn: Connection, order: ReplayOrder, matches: Matches, found: Stored, default_policy: str
+) -> str:
     what = order.url or order.domain or "any page"
     span = " in this span" if order.since or order.until else ""
     if found.deleted:
@@ -139,6 +143,8 @@ async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, de
         name = (await find_page(conn, order.url))["domain"]
     policy = await conn.fetchval(SQL["policy_of"], name) if name else None
     policy, whose = (policy, f"of {name}") if policy else (default_policy, "of the settings")
+    if await conn.fetchval(SQL["has_text"], matches.domain_id, matches.page_id):
+        what = f"{what} but its text, which cannot be parsed again,"
     remedy = f"`forager domain {name} set --keep snapshot`" if name else "`forager crawl --keep snapshot`"
     return (
         f"No body of {what} is stored{span}: the content policy {whose} is {policy!r}. "
@@ -167,6 +173,14 @@ async def older_versions(conn: Connection, matches: Matches, *, after: int, last
 
 async def known_products(conn: Connection, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
     return {row["page_id"]: dict(row) for row in await conn.fetch(SQL["known_products"], page_ids)}
+
+
+async def known_records(conn: Connection, page_ids: Sequence[int]) -> dict[int, list[Mapping[str, Any]]]:
+    """Returns the records of each page that are not gone."""
+    found: dict[int, list[Mapping[str, Any]]] = {}
+    for row in await conn.fetch(SQL["known_records"], page_ids):
+        found.setdefault(row["page_id"], []).append(dict(row))
+    return found
 
 
 async def known_images(conn: Connection, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
@@ -249,10 +263,11 @@ async def of_task(conn: Connection, task: int, *, default_policy: str) -> Replay
     row = await conn.fetchrow(SQL["find_task"], task)
     if row is None:
         raise NotFoundError(f"There is no task {task}; `forager tasks` lists them.")
-    if row["body_ref"] is None:
+    if row["body_ref"] is None or row["body_ref"].startswith("text:"):
         policy = row["content_policy"] or default_policy
+        kept = "no body" if row["body_ref"] is None else "only the text, which cannot be parsed,"
         raise NotStoredError(
-            f"Task {task} cannot be read again: no body was kept of {row['url']}, and the content policy of "
+            f"Task {task} cannot be read again: {kept} was kept of {row['url']}, and the content policy of "
             f"{row['domain']} is {policy!r} now. `forager domain {row['domain']} set --keep snapshot` keeps bodies "
             f"from the next visit on."
         )

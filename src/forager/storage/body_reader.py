@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, Protocol
 from isal import igzip_lib
 
 from forager.errors import StoreError
+from forager.storage import text
 from forager.storage.location import Location
-from forager.storage.refs import OPEN, SnapshotRef, WarcRef, parse
+from forager.storage.refs import OPEN, SnapshotRef, TextRef, WarcRef, parse
 from forager.storage.warc_record import NOT_MODIFIED, REFERS_TO
 
 if sys.version_info >= (3, 14):
@@ -33,7 +34,8 @@ LARGEST_HEAD = 32 * PIECE_BYTES
 LARGEST_BODY = 1024 * PIECE_BYTES
 """A body that claims to be larger is damaged, or made to fill the memory."""
 END_OF_HEAD = b"\r\n\r\n"
-UNKNOWN_TYPE = "application/octet-stream"
+OK = 200
+TEXT_TYPE = "text/markdown; charset=utf-8"
 
 
 class BodyInfo(NamedTuple):
@@ -118,8 +120,19 @@ class BodyReader:
         yield from self._read(ref)[1]
 
     def _read(self, ref: str) -> tuple[_Head, Iterator[bytes]]:
-        found = parse(ref)
-        return self._read_snapshot(found) if isinstance(found, SnapshotRef) else self._read_record(found)
+        match found := parse(ref):
+            case SnapshotRef():
+                return self._read_snapshot(found)
+            case TextRef():
+                return self._read_text(found)
+            case WarcRef():
+                return self._read_record(found)
+
+    def _read_text(self, ref: TextRef) -> tuple[_Head, Iterator[bytes]]:
+        """Returns a stored text as Markdown: its body was not kept."""
+        size = self._location.size(ref.key)
+        content = text.unpack(self._location.get(ref.key), ref).encode()
+        return _Head(OK, TEXT_TYPE, size, None), iter([content] if content else [])
 
     def _read_snapshot(self, ref: SnapshotRef) -> tuple[_Head, Iterator[bytes]]:
         size = self._location.size(ref.key)
@@ -139,8 +152,8 @@ class BodyReader:
         if REFERS_TO not in fields:
             return _Head(*head, ref.length, digest), body
         original = parse(fields[REFERS_TO])
-        if isinstance(original, SnapshotRef):
-            raise StoreError("A record of the archive refers to a snapshot.", "bad_ref")
+        if not isinstance(original, WarcRef):
+            raise StoreError("A record of the archive refers to no record.", "bad_ref")
         own, body = _http_head(self._open_record(original)[1])
         if fields.get("WARC-Profile") == NOT_MODIFIED:
             head = own

@@ -36,6 +36,7 @@ class Order(NamedTuple):
     by: PartitionBy | None
     chosen: Format
     packed: Packing
+    has_texts: bool
     is_quiet: bool
 
 
@@ -68,6 +69,8 @@ def export_changing(settings: "Settings", order: Order) -> Done:
 
 async def _export(settings: "Settings", order: Order, conn: Any) -> Done:
     from forager.export import increments, rows
+    from forager.export.texts import COLUMN, add_texts
+    from forager.storage.factory import open_readonly_store
 
     folder, name = _place(settings, order)
     await increments.hold_target(conn, target_identity(order.target))
@@ -81,6 +84,8 @@ async def _export(settings: "Settings", order: Order, conn: Any) -> Done:
     expected = await rows.estimate(conn, order.kind, filters)
     types = await rows.column_types(conn, order.kind)
     stream = rows.stream(conn, order.kind, filters)
+    if order.has_texts:
+        stream, types = add_texts(conn, stream, open_readonly_store(settings)), {**types, COLUMN: "text"}
     target = order.target.replace(NUMBER, f"{number:06}")
     with open_progress(f"exporting {order.kind}", expected, is_quiet=order.is_quiet) as show:
         partitions: int | None = None

@@ -1,6 +1,7 @@
 """`forager export`: everything as JSON lines, CSV or Parquet, streamed. A file appears when it is whole."""
 
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -21,11 +22,18 @@ from forager.export.commands.changing import Done, Order, export_changing, since
 from forager.export.commands.compression import Packing
 from forager.export.commands.partitions import PartitionBy
 from forager.export.commands.target import check_target, is_in_bucket, open_target
-from forager.export.commands.writers import Format, Opener, check_writable, write_file
+from forager.export.commands.writers import Format, check_writable, write_file
 from forager.images.models import ImageStatus
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.export.rows import Filters, Kind
+
+
+class Extra(StrEnum):
+    """Columns that are exported only where they are asked for."""
+
+    TEXT = "text"
 
 
 class ExportKind(StrEnum):
@@ -36,6 +44,8 @@ class ExportKind(StrEnum):
     PRICES = "prices"
     IMAGES = "images"
     TASKS = "tasks"
+    RECORDS = "records"
+    ITEMS = "items"
     WARC = "warc"
     WACZ = "wacz"
 
@@ -74,6 +84,9 @@ def export(
     partition_by: Annotated[
         PartitionBy | None, typer.Option(help="Parquet files in folders by day or month; -o names the folder.")
     ] = None,
+    add: Annotated[
+        Extra | None, typer.Option("--with", help="Of pages: one more column, the main text as Markdown.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
     home: Home = None,
 ) -> None:
@@ -81,6 +94,8 @@ def export(
     from forager.export.rows import Filters
 
     reject_invalid(what, status)
+    if add is not None and what is not ExportKind.PAGES:
+        raise UsageError(f"Only pages have a text: forager export pages --with {add}.")
     if what in ENDINGS:
         check_options(what.value, file, is_formed=format is not None or compress or partition_by is not None)
         moment, is_since_last = since_of(since, clock.now())
@@ -93,7 +108,7 @@ def export(
     filters = Filters(domain, status, run, moment)
     if is_since_last or partition_by is not None:
         kind = cast("Kind", what.value)
-        order = Order(kind, filters, file or "-", is_since_last, partition_by, chosen, packed, quiet)
+        order = Order(kind, filters, file or "-", is_since_last, partition_by, chosen, packed, add is not None, quiet)
         _report(export_changing(begin(home=home), order), what, is_quiet=quiet)
         return
     if not is_in_bucket(file):
@@ -102,13 +117,11 @@ def export(
     settings = begin(home=home)
     check_target(settings, file)
     check_writable(None, chosen, packed)
-    opener = partial(open_target, settings)
+    target = _Target(file, chosen, packed, is_quiet=quiet)
     rows = run_query(
         settings,
         "export",
-        lambda connection: _write(
-            connection, what, filters, file=file, chosen=chosen, packed=packed, is_quiet=quiet, opener=opener
-        ),
+        lambda connection: _write(connection, what, filters, target, settings, has_texts=add is not None),
     )
     if file not in {None, "-"} and not quiet:
         _report(Done(rows, None, str(file), True), what, is_quiet=quiet)
@@ -139,22 +152,38 @@ def reject_terminal_output(file: str | None, chosen: Format, packed: Packing) ->
         raise UsageError("This is nothing to read on a screen; name a file with -o, or pipe it on.")
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where rows are written, and how."""
+
+    file: str | None
+    chosen: Format
+    packed: Packing
+    is_quiet: bool
+
+
 async def _write(
     connection: Any,
     what: ExportKind,
     filters: "Filters",
+    target: _Target,
+    settings: "Settings",
     *,
-    file: str | None,
-    chosen: Format,
-    packed: Packing,
-    is_quiet: bool,
-    opener: Opener,
+    has_texts: bool,
 ) -> int:
+    """Writes all rows, with texts from the store if they are wanted."""
     from forager.export import rows as control
+    from forager.export.texts import COLUMN, add_texts
+    from forager.storage.factory import open_readonly_store
 
     kind = cast("control.Kind", what.value)
     expected = await control.estimate(connection, kind, filters)
     types = await control.column_types(connection, kind)
     rows = control.stream(connection, kind, filters)
-    with open_progress(f"exporting {what.value}", expected, is_quiet=is_quiet) as show:
-        return await write_file(file, rows, types, chosen=chosen, packed=packed, on_rows=show, opener=opener)
+    if has_texts:
+        rows, types = add_texts(connection, rows, open_readonly_store(settings)), {**types, COLUMN: "text"}
+    opener = partial(open_target, settings)
+    with open_progress(f"exporting {what.value}", expected, is_quiet=target.is_quiet) as show:
+        return await write_file(
+            target.file, rows, types, chosen=target.chosen, packed=target.packed, on_rows=show, opener=opener
+        )

@@ -30,6 +30,8 @@ COLUMNS = {
     "prices": "seen_at",
     "images": "checked_at",
     "tasks": "created_at",
+    "records": "last_seen_at",
+    "items": "fetched_at",
 }
 """Kind → the time that decides the partition of a row."""
 NONE = "__HIVE_DEFAULT_PARTITION__"
