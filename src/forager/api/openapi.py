@@ -27,6 +27,7 @@ TAGS = (
     ("images", "Images, where they were seen, their files."),
     ("search", "Finding pages, links and duplicates."),
     ("proxies", "Ways out, and the pools of domains."),
+    ("captures", "Stored versions of pages: lists, bodies, differences."),
     ("exports", "Everything out again."),
     ("alerts", "What is wrong, who looks after it, who is told."),
     ("errors", "Failures that are one problem, and what to do with them."),

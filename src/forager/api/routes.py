@@ -4,6 +4,7 @@ from forager.accounts.routes import audit, auth, users
 from forager.alerts import routes as alerts
 from forager.api import system
 from forager.backup import routes as backups
+from forager.captures import routes as captures
 from forager.dispatch import routes as queues
 from forager.domains.routes import bulk as domains_bulk
 from forager.domains.routes import denied as domains_denied
@@ -42,6 +43,7 @@ ALL = tuple(
         profiles,
         frontier,
         pages,
+        captures,
         tasks,
         tasks_many,
         runs,

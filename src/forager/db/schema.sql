@@ -156,7 +156,7 @@ CREATE TABLE domains (
     paces_per_proxy         boolean          NOT NULL DEFAULT false,
     parser_name             text             NOT NULL DEFAULT 'auto',
     verifies_tls            boolean          NOT NULL DEFAULT true,
-    content_policy          text             CHECK (content_policy IN ('signals', 'snapshot', 'archive')),
+    content_policy          text             CHECK (content_policy IN ('signals', 'text', 'snapshot', 'archive')),
     images_policy           text             CHECK (images_policy IN ('none', 'found', 'download')),
     images_only             boolean          NOT NULL DEFAULT false,
     guesses_scheme          boolean          NOT NULL DEFAULT false,
@@ -208,7 +208,7 @@ COMMENT ON COLUMN domains.has_new_settings IS 'Its settings were changed while a
 COMMENT ON COLUMN domains.url_rules IS 'Its URL rules, those of its crawl settings that are not the default; NULL: none.';
 COMMENT ON COLUMN domains.strips_subdomains IS 'Hosts below it that have no row of their own belong to it.';
 COMMENT ON COLUMN domains.site_origin IS 'Scheme and host, http or https, with or without www, under which the whole site is known; new links of the others are taken as this one. NULL: nothing is known.';
-COMMENT ON COLUMN domains.guesses_scheme IS 'It was named without a scheme: while nothing of it was fetched, http is tried where https fails. base_url says which works.';
+COMMENT ON COLUMN domains.guesses_scheme IS 'It was named without a scheme: while nothing of it was fetched, or only over http, http is tried where https fails. base_url says which works.';
 COMMENT ON COLUMN domains.ready_at IS 'The earliest moment something of its frontier may be claimed; NULL when nothing of it is in reach of its run.';
 COMMENT ON COLUMN domains.next_crawl_after IS 'A cooldown: nothing is claimed before. Exhausted: when it is refreshed. Blocked without one: only an operator lifts it.';
 COMMENT ON COLUMN domains.due_at IS 'ready_at, or later: when cooldown and maintenance window let it be claimed; NULL also when its run took all it may.';
@@ -582,6 +582,7 @@ CREATE INDEX crawl_tasks_urgent ON crawl_tasks (domain_id, scheduled_for)
 CREATE INDEX crawl_tasks_history ON crawl_tasks (page_id, id DESC);
 CREATE INDEX crawl_tasks_completed ON crawl_tasks (completed_at) WHERE completed_at IS NOT NULL;
 CREATE INDEX crawl_tasks_bodies ON crawl_tasks (page_id, id DESC) WHERE body_ref IS NOT NULL;
+CREATE INDEX crawl_tasks_captures ON crawl_tasks (domain_id, page_id, id) WHERE body_ref IS NOT NULL;
 COMMENT ON COLUMN crawl_tasks.is_urgent IS 'A person ordered it with priority 1 or 2: while it is due, its domain is claimed before others.';
 COMMENT ON COLUMN crawl_tasks.is_changed IS 'Whether the content differs from the visit before; NULL where there was none to compare with.';
 COMMENT ON COLUMN crawl_tasks.pace_ms IS 'The distance between requests that was in force when it was made; 0: an unpaced host. NULL: no request.';
@@ -681,7 +682,7 @@ COMMENT ON TABLE errors IS 'Owner: frontier. Stack traces of our own bugs, apart
 
 CREATE TABLE bodies (
     name         text        PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
-    kind         text        NOT NULL CHECK (kind IN ('snapshot', 'archive')),
+    kind         text        NOT NULL CHECK (kind IN ('text', 'snapshot', 'archive')),
     size_bytes   bigint      NOT NULL,
     stored_bytes bigint      NOT NULL,
     stored_at    timestamptz NOT NULL DEFAULT now(),
@@ -690,9 +691,9 @@ CREATE TABLE bodies (
     deleted_at   timestamptz,
     CHECK (deleted_at IS NULL OR dropped_at IS NOT NULL)
 );
-CREATE INDEX bodies_to_drop ON bodies (used_at) WHERE kind = 'snapshot' AND dropped_at IS NULL;
+CREATE INDEX bodies_to_drop ON bodies (used_at) WHERE kind <> 'archive' AND dropped_at IS NULL;
 CREATE INDEX bodies_to_delete ON bodies (dropped_at) WHERE dropped_at IS NOT NULL AND deleted_at IS NULL;
-COMMENT ON TABLE bodies IS 'Owner: storage. Stored files: a snapshot by the hash of its content, or a WARC file. The row is there before any task refers to it.';
+COMMENT ON TABLE bodies IS 'Owner: storage. Stored files: a snapshot or a text by the hash of its content, or a WARC file. The row is there before any task refers to it.';
 COMMENT ON COLUMN bodies.size_bytes IS 'Before compression; of a WARC file, of all its bodies.';
 COMMENT ON COLUMN bodies.used_at IS 'When a visit last brought or confirmed it; retention counts from then.';
 COMMENT ON COLUMN bodies.dropped_at IS 'When retention gave it up: nobody may count on its file any more. A visit that brings it again takes this back.';
@@ -817,6 +818,7 @@ CREATE TABLE product_prices (
     availability     text,
     is_first         boolean       NOT NULL DEFAULT false,
     is_correction    boolean       NOT NULL DEFAULT false,
+    is_backfill      boolean       NOT NULL DEFAULT false,
     old_price        numeric(20,4),
     old_currency     varchar(3),
     old_availability text
@@ -824,6 +826,7 @@ CREATE TABLE product_prices (
 CREATE INDEX product_prices_of ON product_prices (domain_id, product_id, seen_at);
 CREATE INDEX product_prices_seen ON product_prices USING brin (seen_at);
 COMMENT ON TABLE product_prices IS 'Owner: products. A row at first sight and for each change of price, currency or availability, with what was before: history and events in one.';
+COMMENT ON COLUMN product_prices.is_backfill IS 'Read from an older version of the page when later prices were known: its place in the history is by seen_at, and rows after it keep what was known when they were written.';
 COMMENT ON COLUMN product_prices.is_correction IS 'The same visit read again with another result: our understanding changed, not the shop.';
 
 CREATE TABLE product_days (
@@ -1624,7 +1627,7 @@ CREATE FUNCTION old_visits(visit_s double precision, failure_s double precision)
                   AND n.error_code IS DISTINCT FROM 'address_refused')
       AND (t.body_ref IS NULL
            OR (EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.body_ref IS NOT NULL)
-               AND NOT EXISTS (SELECT FROM bodies b WHERE b.name = split_part(t.body_ref, ':', 2) AND b.kind = 'snapshot' AND b.dropped_at IS NULL)))
+               AND NOT EXISTS (SELECT FROM bodies b WHERE b.name = split_part(t.body_ref, ':', 2) AND b.kind <> 'archive' AND b.dropped_at IS NULL)))
       AND (t.batch_id IS NULL OR EXISTS (SELECT FROM crawl_tasks n WHERE n.batch_id = t.batch_id AND n.page_id = t.page_id AND n.id > t.id))
       AND (t.webhook_url IS NULL OR NOT EXISTS (SELECT FROM webhook_calls w WHERE w.task_id = t.id AND w.delivered_at IS NULL))
       AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.depends_on = t.id AND n.outcome IS NULL)
@@ -2058,7 +2061,7 @@ CREATE FUNCTION sealed_line(t crawl_tasks) RETURNS text LANGUAGE sql STABLE PARA
 $$;
 CREATE FUNCTION sealed_line(p product_prices) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT ROW(p.id, p.product_id, p.task_id, EXTRACT(EPOCH FROM p.seen_at), p.price, p.currency, p.availability, p.is_first, p.is_correction,
-               p.old_price, p.old_currency, p.old_availability)::text
+               p.old_price, p.old_currency, p.old_availability, p.is_backfill)::text
 $$;
 CREATE FUNCTION sealed_line(h domain_history) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT ROW(h.id, EXTRACT(EPOCH FROM h.moved_at), h.from_status, h.to_status, h.is_active, h.reason_code, h.reason, h.moved_by)::text
@@ -2189,3 +2192,9 @@ CREATE TABLE checks (
 COMMENT ON TABLE checks IS 'Owner: explain. Checks of the promises that were started over HTTP, the last few, with what came of them.';
 COMMENT ON COLUMN checks.is_deep IS 'Whether bodies, history and schema are read from end to end, too.';
 COMMENT ON COLUMN checks.heard_at IS 'When its process last said that it is at it; long ago and no end: the process is gone.';
+
+-- Exports of what changed since the last one. A row is chosen by the age of the transaction that wrote it, in the
+-- transaction of the export; ages of rows frozen long ago are negative or very large.
+CREATE FUNCTION changed_within(writer xid, newest integer, oldest integer) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT writer IS NOT NULL AND CASE WHEN oldest IS NULL THEN age(writer) > newest OR age(writer) < 0 ELSE age(writer) > newest AND age(writer) <= oldest END
+$$;

@@ -8,7 +8,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, assert_never
+from typing import Any, Literal, NamedTuple, assert_never
 
 from forager.db import statements
 from forager.db.rows import Row
@@ -44,7 +44,8 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     ),
     "prices": (
         *("id", "product_id", "url", "domain", "product_name", "sku", "gtin", "seen_at", "price", "currency"),
-        *("availability", "old_price", "old_currency", "old_availability", "is_first", "is_correction", "task_id"),
+        *("availability", "old_price", "old_currency", "old_availability", "is_first", "is_correction"),
+        *("is_backfill", "task_id"),
     ),
     "images": (
         *("id", "url", "status", "reason", "format", "width", "height", "frames", "file_size", "content_hash"),
@@ -73,6 +74,15 @@ PACKED: dict[Kind, str] = {"structured-data": "structured_data", "items": "prope
 """Columns of compressed JSON."""
 
 
+class ChangedRows(NamedTuple):
+    """Rows written by transactions of some ages, as PostgreSQL counts them; see `increments.py`."""
+
+    newest: int
+    """They are older than this."""
+    oldest: int | None
+    """Up to this age; None: all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Which rows; None is all."""
@@ -81,6 +91,7 @@ class Filters:
     status: str | None = None
     run: int | None = None
     since: datetime | None = None
+    changed: ChangedRows | None = None
 
 
 EVERYTHING = Filters()
@@ -136,7 +147,7 @@ async def stream_crawl(connection: Connection, spec: RunSpec) -> AsyncIterator[R
         None,
         await _runs_of(connection, spec) if everywhere else None,
         True,
-        None,
+        *(None, None, None),
     )
     async for record in connection.cursor(SQL["export_pages"], *arguments, prefetch=PREFETCH_ROWS):
         if record["depth"] <= spec.max_depth and reach.refusal(record["url"], record["domain"]) is None:
@@ -147,15 +158,16 @@ async def _arguments(connection: Connection, kind: Kind, filters: Filters) -> tu
     name = await known_name(connection, filters.domain)
     await check_run_exists(connection, filters.run)
     status, run, since = filters.status, filters.run, filters.since
+    changed = filters.changed or (None, None)
     match kind:
         case "pages":
-            return _one(name), [], status, _one(run), False, since
+            return _one(name), [], status, _one(run), False, since, *changed
         case "tasks" | "images":
-            return name, status, run, since
+            return name, status, run, since, *changed
         case "links" | "products" | "prices" | "structured-data" | "records" | "items":
             if status is not None:
                 raise UsageError(f"{kind.capitalize()} have no status; filter them with --domain, --run or --since.")
-            return name, run, since
+            return name, run, since, *changed
         case _:
             assert_never(kind)
 

@@ -43,6 +43,10 @@ class ReplayProgress:
     """Pages with at least one field that is parsed differently."""
     written: int = 0
     """Pages whose new parse was written to the live tables."""
+    versions: int = 0
+    """Older versions that were read for the history of prices."""
+    prices: int = 0
+    """Rows that were added to it."""
     left: dict[str, int] = field(default_factory=dict)
     """Pages that were not parsed, or not written, by reason."""
     fields: dict[str, dict[str, int]] = field(default_factory=dict)

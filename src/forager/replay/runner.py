@@ -7,7 +7,7 @@ so a replay that was killed resumes after the last batch it finished. Closed tas
 import asyncio
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -44,11 +44,13 @@ from forager.parsing.extractors.load import load_folder
 from forager.parsing.keywords import CONFIGS, keywords_of
 from forager.parsing.language import LanguageMemory
 from forager.parsing.models import ParseOptions, Reading
+from forager.products import backfill
 from forager.products import store as products
+from forager.products.backfill import Offer, PastVisit
 from forager.records import store as records
 from forager.replay import service as control
 from forager.replay.diff import Fields, ReplayProgress, known_fields, read_fields, record_fields
-from forager.replay.service import Into, Matches, Replay, ReplayOrder, Stored
+from forager.replay.service import Into, Matches, PastVersion, Replay, ReplayOrder, Stored
 from forager.runs.models import RunSpec
 from forager.runs.scope import read_reach
 from forager.runtime.worker import build_worker_config, parser_config_of
@@ -63,6 +65,8 @@ if TYPE_CHECKING:
     from forager.instance import Forager
 
 PORTION = 100
+PAST = "past"
+"""An older version that was asked for: it is read for the history only."""
 MOST_IMAGES = 10_000
 """Images that each run's recorder remembers."""
 MOST_STARTS = 3
@@ -230,11 +234,12 @@ class _ReplayRun:
             for row in rows
             if (again := await self._read(row, *known[row["page_id"]])) is not None
         ]
+        past = await self._read_past(rows, last)
         self.tally.pages += len(rows)
         if self._order.into is Into.SHADOW:
             await self._in_transaction(lambda conn: self._write_shadow(conn, read, last))
         else:
-            await self._write_live(read, last)
+            await self._write_live(read, past, last)
         self._after = last
         return True
 
@@ -246,7 +251,8 @@ class _ReplayRun:
     async def _read(self, row: Row, product: Row | None, images: Row | None) -> _ReplayedPage | None:
         """Returns None, with the reason counted, if a page cannot be parsed again."""
         if reason := self._skip_reason(row):
-            self.tally.leave(reason)
+            if reason != PAST:
+                self.tally.leave(reason)
             return None
         found = await self._selector_of(row)
         if found is None:
@@ -298,11 +304,52 @@ class _ReplayRun:
     def _skip_reason(self, row: Row) -> str | None:
         if row["is_deleted"]:
             return "deleted"
-        if not row["is_newest"]:
-            return "newer_visit"
+        is_shadow_of_then = self._order.at is not None and self._order.into is Into.SHADOW
+        if not row["is_newest"] and not is_shadow_of_then:
+            return PAST if self._order.at is not None else "newer_visit"
         only = self._extractor
         is_other = only is not None and not (only.is_for_domain(row["domain"]) and only.is_for_url(row["url"]))
         return "other_page" if is_other else None
+
+    async def _read_past(self, rows: Sequence[Row], last: int) -> list[PastVisit]:
+        """Returns what older versions say of prices: all of them, or those of the moment that was named. A body that
+        several visits confirmed is parsed once."""
+        if self._order.into is Into.SHADOW or self._extractor is not None:
+            return []
+        versions: list[PastVersion] = []
+        if self._order.is_all_versions:
+            versions = await self._in_transaction(
+                lambda conn: control.older_versions(conn, self._matches, after=self._after, last=last)
+            )
+        older = [row for row in rows if self._order.at is not None and not row["is_newest"]]
+        versions += [PastVersion(*(row[name] for name in PastVersion._fields)) for row in older]
+        found: list[PastVisit] = []
+        offers: dict[tuple[int, str], Offer | None] = {}
+        for version in versions:
+            key = version.page_id, version.body_ref
+            if key not in offers:
+                offers[key] = await self._read_offer(version)
+            if (offer := offers[key]) is not None:
+                found.append(PastVisit(version.page_id, version.task_id, version.completed_at, offer))
+        return found
+
+    async def _read_offer(self, version: PastVersion) -> Offer | None:
+        """Returns what a version says of its product; None if it has none, or cannot be read."""
+        if version.is_deleted:
+            self.tally.leave("deleted")
+            return None
+        try:
+            fetched = await asyncio.to_thread(self._body_store.load, version.body_ref, version.url)
+            reading = await self._parse_page(version._asdict(), fetched)
+        except (StoreError, DecodeError, ParserCrashError) as error:
+            log().warning("body not read", action="replay.left", url=version.url, error=str(error))
+            self.tally.leave(error.reason if isinstance(error, StoreError) else error.code)
+            return None
+        self.tally.versions += 1
+        product = reading.product
+        if product is None or product.name is None:
+            return None
+        return Offer(product.price, product.currency, product.availability)
 
     async def _parse_page(self, row: Row, fetched: Fetched) -> Reading:
         settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
@@ -355,8 +402,9 @@ class _ReplayRun:
         await control.note_progress(conn, self._id, after=last, tally=tally)
         self.tally = tally
 
-    async def _write_live(self, read: list[_ReplayedPage], last: int) -> None:
-        """Enqueues first, then records, as a visit does."""
+    async def _write_live(self, read: list[_ReplayedPage], past: list[PastVisit], last: int) -> None:
+        """Enqueues first, then records, as a visit does. What older versions say comes after what the newest one says,
+        in a transaction of its own: both lock products."""
         learned, shown = dict[bytes, int](), dict[bytes, int]()
         if self._extractor is not None:
             await self._in_transaction(lambda conn: self._record(conn, read, _Ids(learned, shown), last))
@@ -369,9 +417,18 @@ class _ReplayRun:
             learned |= known.page_ids
             shown |= await found.images.learn([again.outcome for again in group])
             kept += [again._replace(outcome=without_links(again.outcome, known.refused)) for again in group]
-        await self._in_transaction(lambda conn: self._record(conn, kept, _Ids(learned, shown), last))
+        done = None if past else last
+        await self._in_transaction(lambda conn: self._record(conn, kept, _Ids(learned, shown), done))
+        if past:
+            await self._in_transaction(lambda conn: self._record_past(conn, past, last))
 
-    async def _record(self, conn: Connection, read: list[_ReplayedPage], ids: "_Ids", last: int) -> None:
+    async def _record_past(self, conn: Connection, past: list[PastVisit], last: int) -> None:
+        added = await backfill.add_past(conn, past)
+        tally = replace(self.tally, prices=self.tally.prices + added)
+        await control.note_progress(conn, self._id, after=last, tally=tally)
+        self.tally = tally
+
+    async def _record(self, conn: Connection, read: list[_ReplayedPage], ids: "_Ids", last: int | None) -> None:
         """Locks domains before their pages, as workers do."""
         tally = ReplayProgress(**self.tally.document())
         await domain_images.hold_showing(conn, sorted({again.row["domain_id"] for again in read}))
@@ -386,7 +443,8 @@ class _ReplayRun:
             await self._record_pages(conn, ours, ids.pages)
             await _record_images(conn, ours, ids.images)
         await records.store(conn, [_record_visit(again) for again in ours])
-        await control.note_progress(conn, self._id, after=last, tally=tally)
+        if last is not None:
+            await control.note_progress(conn, self._id, after=last, tally=tally)
         self.tally = tally
 
     async def _record_pages(self, conn: Connection, ours: list[_ReplayedPage], page_ids: dict[bytes, int]) -> None:
@@ -463,7 +521,7 @@ async def refetch(forager: "Forager", order: ReplayOrder, *, by: str, dry: bool)
     async def once(conn: Connection) -> int:
         matches = await control.resolve(conn, order)
         if dry:
-            return await reread.count_to_requeue(conn, **matches._asdict())
+            return await reread.count_to_requeue(conn, **matches.of_pages())
         settings = forager.settings
         rest_s = settings.refresh.interval if settings.refresh.enabled else None
         return await control.requeue(conn, matches, by=by, refresh_every_s=rest_s)
