@@ -62,7 +62,7 @@ WHERE id IN (SELECT id FROM pages WHERE id % GREATEST((SELECT max(id) FROM pages
 
 -- name: name_clusters
 -- Pages number $1 up to, but without, $2, their languages and clusters, where they are not indexed yet.
-SELECT p.id, p.language, c.id AS cluster_id FROM pages p JOIN page_clusters c ON c.simhash = p.simhash
+SELECT p.id, p.url, p.language, c.id AS cluster_id FROM pages p JOIN page_clusters c ON c.simhash = p.simhash
 WHERE p.id >= $1 AND p.id < $2 AND NOT EXISTS (SELECT FROM indexed_pages i WHERE i.page_id = p.id);
 
 -- name: indexes

@@ -245,7 +245,7 @@ class CrawlSettings(BaseModel):
     images: ImagePolicy = _setting(STORED, ImagePolicy.FOUND, "Images of its pages: none, found, download.")
     parser: str = _setting(STORED, "auto", "The parser of its products.", max_length=100)
     search_words: Annotated[int, Field(ge=0, le=20_000)] = _setting(
-        STORED, 200, "Words of the main text that become searchable."
+        STORED, 5000, "Words of the main text that become searchable."
     )
     store_links: bool = _setting(STORED, True, "Store which page links to which.")
     store_external_links: bool = _setting(STORED, False, "Store links out of scope too; they are not visited.")

@@ -35,7 +35,7 @@ from forager.parsing.shell import waits_for_scripts
 from forager.parsing.simhash import simhash
 from forager.parsing.sites import AUTO
 from forager.parsing.structured import read_structured
-from forager.parsing.text import fingerprint, first_words, take_content
+from forager.parsing.text import fingerprint, first_words, is_cut, take_content
 from forager.parsing.tree import parse
 from forager.parsing.tree_types import Tree
 from forager.products.models import Product
@@ -58,6 +58,8 @@ CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b")
 SNIFF_BYTES = 1024
 LONGEST_HEAD = 4096
 """Bytes in which a feed or sitemap shows what it is."""
+WORDS_CUT = "words_cut"
+"""Flag of a page whose text has more words than become searchable."""
 CUT = "it is larger than the size limit, or damaged; the rest is not read"
 
 
@@ -133,22 +135,27 @@ def is_binary(fetched: Fetched) -> bool:
 def _read_plain(fetched: Fetched, text: str, flags: tuple[str, ...], keyword_words: int, robots_agent: str) -> Reading:
     robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
     links = read_list(text)
+    words = first_words(text, keyword_words)
     return Reading(
         title=None,
         description=None,
         canonical=None,
         language=detect_language(get_declared(fetched.headers.get("content-language")), text),
         headings="",
-        text=first_words(text, keyword_words),
+        text=words,
         content_hash=hashlib.sha256(fetched.body).digest()[:16],
         links=links,
         base_url=fetched.url,
         is_noindex=robots.is_noindex,
         is_nofollow=robots.is_nofollow,
-        flags=flags,
+        flags=_with_cut(flags, words, text),
         simhash=simhash(text, fetched.url),
         listing=Listing("text", None, CUT if fetched.is_truncated else None, len(links)) if links else None,
     )
+
+
+def _with_cut(flags: tuple[str, ...], words: str, text: str) -> tuple[str, ...]:
+    return (*flags, WORDS_CUT) if is_cut(words, text) else flags
 
 
 def _json_document(page: bytes, kind: str) -> Document | None:
@@ -160,19 +167,21 @@ def _read_document(
 ) -> Reading:
     robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
     declared = get_declared(document.language, fetched.headers.get("content-language"))
+    words = first_words(document.text, keyword_words)
+    flags = (*flags, "broken_xml") if document.is_broken else flags
     return Reading(
         title=document.title,
         description=document.description,
         canonical=None,
         language=detect_language(declared, document.text),
         headings="",
-        text=first_words(document.text, keyword_words),
+        text=words,
         content_hash=_hash_links(document),
         links=document.links,
         base_url=fetched.url,
         is_noindex=robots.is_noindex,
         is_nofollow=robots.is_nofollow,
-        flags=(*flags, "broken_xml") if document.is_broken else flags,
+        flags=_with_cut(flags, words, document.text),
         author=document.author,
         modified_at=document.newest,
         images=document.images,
@@ -187,19 +196,21 @@ def _read_pdf(fetched: Fetched, document: Pdf, keyword_words: int, robots_agent:
     # Programs write another date and id into a PDF whenever they make it: where all of its text is known, that decides.
     is_whole = bool(text) and not document.is_partial
     content_hash = fingerprint(document.title, text) if is_whole else hashlib.sha256(fetched.body).digest()[:16]
+    words = first_words(text, keyword_words)
+    flags = (*document.flags, "truncated") if fetched.is_truncated else document.flags
     return Reading(
         title=document.title,
         description=document.subject,
         canonical=None,
         language=detect_language(declared, text),
         headings=document.headings,
-        text=first_words(text, keyword_words),
+        text=words,
         content_hash=content_hash,
         links=document.links,
         base_url=fetched.url,
         is_noindex=robots.is_noindex,
         is_nofollow=robots.is_nofollow,
-        flags=(*document.flags, "truncated") if fetched.is_truncated else document.flags,
+        flags=_with_cut(flags, words, text),
         simhash=simhash(text, fetched.url),
         author=document.author,
         published_at=document.created_at,
@@ -267,6 +278,7 @@ def _read_tree(
         body=fetched.body,
         has_password_form=has_form,
     )
+    words = first_words(text, keyword_words)
     robots = combine(_robots_metas(head, robots_agent), fetched.headers.get("x-robots-tag", ""), robots_agent)
     return Reading(
         title=head.title,
@@ -274,14 +286,14 @@ def _read_tree(
         canonical=canonical,
         language=detect_language(declared, text, fetched.url.split("/", 3)[2], memory),
         headings=headings,
-        text=strip_hidden(first_words(text, keyword_words)),
+        text=strip_hidden(words),
         content_hash=fingerprint(head.title, text),
         links=links,
         base_url=base_url,
         is_noindex=robots.is_noindex,
         is_nofollow=robots.is_nofollow,
         has_password_form=has_form,
-        flags=flags,
+        flags=_with_cut(flags, words, text),
         simhash=simhash(text, fetched.url),
         product=product,
         images=images,

@@ -13,6 +13,7 @@ from forager.db import statements
 from forager.db.types import Connection, Row
 from forager.search import spelling
 from forager.search.near_duplicates import group, split_simhash
+from forager.search.url_words import url_parts, url_words
 
 SQL = statements.load("forager.search", "index.sql")
 PAGES = "pages"
@@ -123,6 +124,7 @@ async def _put(conn: Connection, rows: Sequence[Row], configs: Mapping[str, str]
         [row["id"] for row in fresh],
         [config_of(row["language"], configs) for row in fresh],
         [clusters.get(row["id"]) for row in fresh],
+        [" ".join(url_words(url_parts(row["url"]))) for row in fresh],
     )
     await conn.execute(SQL["drop_pages"], [row["id"] for row in stale])
     await _leave_clusters(conn, [*fresh, *stale])

@@ -58,7 +58,7 @@ PLANS = {
     "take_read": (INDEX["take_read"], (*FIRST, EVER, 500), {"pages_read"}),
     "count_waiting": (INDEX["count_waiting"], (clock.now(), 0, 100), {"pages_read"}),
     "find_clusters": (INDEX["find_clusters"], ([1, 2, 3],), {"page_clusters_bands"}),
-    "put_pages": (INDEX["put_pages"], ([1], ["simple"], [1]), {"pages_pkey"}),
+    "put_pages": (INDEX["put_pages"], ([1], ["simple"], [1], ["d1 example"]), {"pages_pkey"}),
     "count_words": (INDEX["count_words"], (["word1"], [1]), {"search_words_pkey"}),
     "largest_clusters": (DUPLICATES["largest_clusters"], (None, None, 20), {"page_clusters_large"}),
     "clusters_of_domain": (DUPLICATES["clusters_of_domain"], (None, None, "d1.example", 20), {"indexed_pages_domain"}),
