@@ -132,15 +132,10 @@ async def _put_portion(conn: Any, start: int, end: int) -> None:
     rows = await conn.fetch(SQL["name_clusters"], start, end)
     ids = [row["id"] for row in rows]
     configs = [index.config_of(row["language"], CONFIGS) for row in rows]
-    await conn.execute(
-        index.SQL["put_pages"],
-        ids,
-        configs,
-        [row["cluster_id"] for row in rows],
-        [" ".join(url_words(url_parts(row["url"]))) for row in rows],
-        timeout=TIMEOUT_S,
-    )
-    await conn.execute(index.SQL["put_products"], ids, configs, timeout=TIMEOUT_S)
+    words = [" ".join(url_words(url_parts(row["url"]))) for row in rows]
+    clusters = [row["cluster_id"] for row in rows]
+    await conn.execute(index.SQL["put_pages"], ids, configs, clusters, words, timeout=TIMEOUT_S)
+    await conn.execute(index.SQL["put_products"], ids, configs, words, timeout=TIMEOUT_S)
 
 
 async def weigh(conn: Any) -> list[Size]:

@@ -32,6 +32,8 @@ from forager.parsing.models import Keywords, Reading
 SQL = statements.load("forager.frontier")
 LINKS_CUT = "links_cut"
 """Flag of a page with more links than the limit per page."""
+NOINDEX = "noindex"
+"""Flag of a page that asks not to be found."""
 ADD_PAGES = Query(SQL["add_pages"], AddedPage)
 FIND_PAGES = Query(SQL["find_pages"], FoundPage)
 NEXT_PAGES = Query(SQL["next_pages"], PageEntries)
@@ -145,6 +147,7 @@ def _empty_if_null(column: list[T | None]) -> list[T | None]:
 def flags_of(reading: Reading, selection: Selection) -> tuple[str, ...]:
     """Returns the flags of a page, including whether links or items were dropped because of their number."""
     flags = (*reading.flags, LINKS_CUT) if selection.dropped.get("too_many") else reading.flags
+    flags = (*flags, NOINDEX) if reading.is_noindex else flags
     return (*flags, ITEMS_CUT) if len(reading.structured_data) > MOST_BYTES else flags
 
 

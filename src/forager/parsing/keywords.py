@@ -44,7 +44,7 @@ def search_config(language: str | None) -> str:
 
 
 MOST_BYTES = 400_000
-"""Limit of a text in UTF-8. A tsvector holds a megabyte of lexemes, and an address in a text is there with its parts."""
+"""Limit of a text in UTF-8: a tsvector holds a megabyte of lexemes, and an address is there with its parts."""
 
 
 def keywords_of(reading: Reading) -> Keywords | None:

@@ -6,6 +6,7 @@ mark for each part and one for each pair of neighbours, so that `url:green-tea` 
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from urllib.parse import unquote
 
 PART = re.compile(r"[^\W_]+")
@@ -19,14 +20,14 @@ JOINT = "/"
 def url_parts(url: str) -> list[str]:
     """Returns the parts of a URL, or of the piece of one that a user typed, without the scheme. Percent-encoded letters
     are decoded; what is no UTF-8 separates parts."""
-    _, scheme, rest = url[:LONGEST_URL].rpartition("://") if "://" in url[:10] else ("", "", url[:LONGEST_URL])
+    rest = url[url.find("://", 0, 12) + 3 if "://" in url[:12] else 0 : LONGEST_URL]
     text = unquote(rest, errors="replace") if "%" in rest else rest
     return [part[:LONGEST_PART] for part in PART.findall(text.replace("\ufffd", " ").lower())[:MOST_PARTS]]
 
 
 def url_words(parts: Sequence[str]) -> list[str]:
     """Returns what is indexed of a URL with these parts: each of them, and each pair of neighbours."""
-    pairs = [f"{one}{JOINT}{other}" for one, other in zip(parts, parts[1:], strict=False)]
+    pairs = [f"{one}{JOINT}{other}" for one, other in pairwise(parts)]
     return list(dict.fromkeys([*parts, *pairs]))
 
 

@@ -195,7 +195,15 @@ def test_no_text_is_too_odd_to_be_heard(text: str, words: int) -> None:
 
 
 def test_the_constants_are_the_same() -> None:
-    for name in ("MOST_WORDS", "MOST_PLACES", "PIECE_PLACES", "PAGE_PLACES", "LONGEST_REMEMBERED", "LAST_PLACE", "FIRST_MARK"):
+    for name in (
+        "MOST_WORDS",
+        "MOST_PLACES",
+        "PIECE_PLACES",
+        "PAGE_PLACES",
+        "LONGEST_REMEMBERED",
+        "LAST_PLACE",
+        "FIRST_MARK",
+    ):
         assert getattr(_native, name) == getattr(lexemes, name)
     assert _native.DEPTH_BITS == url_set.DEPTH_BITS
     assert Discovery._fields == ("url", "key", "domain", "depth", "redirects", "anchor", "rel")

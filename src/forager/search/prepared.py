@@ -1,0 +1,61 @@
+"""A query with what the database knows of its words and filters. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from forager.search.dates import Span
+from forager.search.models import Query
+from forager.search.tsquery import Marks, Spelling, date_marks, domain_mark, filter_marks, language_mark, span_of
+from forager.search.words import Field, Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A parsed query, ready to be searched by either backend."""
+
+    wanted: Wanted
+    spellings: Mapping[str, Spelling]
+    """Configuration → the query of each leaf in it."""
+    queries: Mapping[str, str]
+    """The ranking query of each configuration that has one."""
+    domains: Mapping[str, int]
+    """Those named by `site:` and by the filter, as typed, where they are known."""
+    now: datetime
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left to search for."""
+        return not self.queries and not any(leaf.field for group in self.wanted.groups for leaf in group)
+
+    @property
+    def is_empty_query(self) -> bool:
+        """Whether that is the fault of the query: in a fresh index there are no languages, and so no queries."""
+        return self.is_empty and (not self.wanted.groups or bool(self.spellings))
+
+    @property
+    def marks(self) -> Marks:
+        return filter_marks(self.wanted, self.domains, self.now)
+
+    def filters(self, query: Query) -> list[str]:
+        """Returns the filters that were given apart from the words, as they are in the index."""
+        dates = date_marks(Span(query.since), self.now)
+        return [
+            *([domain_mark(self.domains.get(query.domain))] if query.domain else []),
+            *([language_mark(query.language)] if query.language else []),
+            *([dates] if dates else []),
+        ]
+
+    def span(self, query: Query) -> Span:
+        return span_of(self.wanted, self.now).intersect(Span(query.since))
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Returns what is wrong with the filters in the query, in sentences."""
+        sites = {
+            leaf.text for leaf in self.wanted.filters if leaf.field is Field.SITE and leaf.text not in self.domains
+        }
+        return (
+            *(f"{text} has no value that is understood and was searched as words." for text in self.wanted.problems),
+            *(f"There is no domain {site}." for site in sorted(sites)),
+        )
