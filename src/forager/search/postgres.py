@@ -20,7 +20,7 @@ from forager.search.marked import maybe_marked, read_marked
 from forager.search.models import Hit, HitPage, Marked, ProductQuery, Query
 from forager.search.prepared import Prepared
 from forager.search.products import search_products
-from forager.search.tsquery import LeafQuery, Spelling, is_exact, ranking_query, stages
+from forager.search.tsquery import LeafQuery, Spelling, is_exact, ranking_query
 from forager.search.words import Field, Leaf, Wanted, parse
 
 SQL = statements.load("forager.search")
@@ -120,11 +120,10 @@ class PostgresSearch:
     async def _build_stages(self, prepared: Prepared, query: Query) -> tuple[int, list[str]]:
         """Returns the number of pages that match by the planner's estimate, because counting half a million takes
         seconds; and the queries by which they are found."""
-        marks, filters = prepared.marks, prepared.filters(query)
-        found = stages(prepared.wanted, prepared.spellings, marks, filters, is_tiered=False)
+        found = prepared.stages(query, is_tiered=False)
         plans = [await self._conn.fetchval("EXPLAIN (FORMAT JSON) " + SQL["matching"], stage) for stage in found]
         guess = sum(json.loads(plan)[0]["Plan"]["Plan Rows"] for plan in plans)
-        return guess, found if guess <= FEW else stages(prepared.wanted, prepared.spellings, marks, filters)
+        return guess, found if guess <= FEW else prepared.stages(query, is_tiered=True)
 
     async def _rank(self, prepared: Prepared, candidates: Sequence[Row]) -> tuple[list[Ranked], int]:
         """Returns hits, best first, and the number of candidates checked. Where the index alone tells which pages

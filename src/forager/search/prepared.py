@@ -1,12 +1,22 @@
 """A query with what the database knows of its words and filters. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from forager.search.dates import Span
 from forager.search.models import Query
-from forager.search.tsquery import Marks, Spelling, date_marks, domain_mark, filter_marks, language_mark, span_of
+from forager.search.tsquery import (
+    Marks,
+    Spelling,
+    date_marks,
+    domain_mark,
+    filter_marks,
+    language_mark,
+    span_of,
+    stages,
+    without_dates,
+)
 from forager.search.words import Field, Wanted
 
 
@@ -37,14 +47,16 @@ class Prepared:
     def marks(self) -> Marks:
         return filter_marks(self.wanted, self.domains, self.now)
 
-    def filters(self, query: Query) -> list[str]:
-        """Returns the filters that were given apart from the words, as they are in the index."""
-        dates = date_marks(Span(query.since), self.now)
-        return [
+    def stages(self, query: Query, more_filters: Iterable[str] = (), *, is_tiered: bool) -> list[str]:
+        """Returns the queries by which the index finds what is wanted, best first."""
+        filters = [
             *([domain_mark(self.domains.get(query.domain))] if query.domain else []),
             *([language_mark(query.language)] if query.language else []),
-            *([dates] if dates else []),
+            *more_filters,
         ]
+        dates = date_marks(self.span(query), self.now)
+        wanted = without_dates(self.wanted)
+        return stages(wanted, self.spellings, self.marks, filters, dates=dates, is_tiered=is_tiered)
 
     def span(self, query: Query) -> Span:
         return span_of(self.wanted, self.now).intersect(Span(query.since))

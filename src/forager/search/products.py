@@ -14,7 +14,7 @@ from forager.search.cursor import EVER, NEVER, estimate_total, read_cursor, writ
 from forager.search.marked import maybe_marked
 from forager.search.models import Hit, HitPage, ProductQuery
 from forager.search.prepared import Prepared
-from forager.search.tsquery import PRICE_STEPS, build_product_queries, price_marks, quote
+from forager.search.tsquery import PRICE_STEPS, price_marks, quote
 
 SQL = statements.load("forager.search")
 MOST_RANKED = 2000
@@ -27,8 +27,7 @@ FACTS = (
 
 
 async def search_products(conn: Connection, query: ProductQuery, prepared: Prepared) -> HitPage:
-    filters = [*prepared.filters(query), *await _filters(conn, query)]
-    found = build_product_queries(prepared.wanted, prepared.spellings, prepared.marks, filters)
+    found = prepared.stages(query, await _filters(conn, query), is_tiered=False)
     queries, span = prepared.queries, prepared.span(query)
     answered = await conn.fetch(
         SQL["rank_products"],

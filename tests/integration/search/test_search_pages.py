@@ -146,10 +146,10 @@ async def test_words_in_a_row_that_were_not_looked_for_everywhere_are_told(
     await library.add("http://a.example/deep", "Deep", "cups, tea pots", depth=4)
     await library.index()
     monkeypatch.setattr(postgres, "MOST_CANDIDATES", 5)
-    monkeypatch.setattr(postgres, "PHRASE_FACTOR", 1)
+    monkeypatch.setattr(postgres, "FEW", 0)
     page = await library.search('"tea pots"')
     assert (page.hits, page.total, page.is_estimate, page.looked_at) == ([], 0, True, 5)
-    monkeypatch.setattr(postgres, "PHRASE_FACTOR", 2)
+    monkeypatch.setattr(postgres, "MOST_CANDIDATES", 10)
     assert (await library.search('"tea pots"')).total == 1
 
 
