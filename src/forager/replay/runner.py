@@ -13,7 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from forager.db.types import Connection
+from forager.config.crawl_layers import defaults_of
+from forager.config.keys import get_cipher
 from forager.domains import images as domain_images
+from forager.domains.settings import read_layers
 from forager.domains.traps import traps_of
 from forager.engine.crash_marker import FOLDER, CrashMarker, open_crash_marker, pop_crash_marker
 from forager.engine.domain_queues import DomainQueues
@@ -190,6 +193,7 @@ class _ReplayRun:
         self.is_done = False
         self._runs: dict[int, _Run | None] = {}
         self._heeded: set[tuple[int, int]] = set()
+        self._search_words: dict[str, int] = {}
         self._memory = LanguageMemory()
 
     async def run_batch(self) -> bool:
@@ -264,13 +268,22 @@ class _ReplayRun:
 
     async def _parse_page(self, row: Row, fetched: Fetched) -> Reading:
         settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
-        options, agent = ParseOptions(settings.search.words_per_page, parser), settings.politeness.robots_agent
+        words, agent = await self._search_words_of(row["domain"]), settings.politeness.robots_agent
+        options = ParseOptions(words, parser)
         if row["crashes"]:
             reading = await read_isolated(fetched, ParserConfig(agent), options, most_starts=MOST_STARTS)
             assert reading is not None, "stored bodies are plain"
             return reading
         with self._box.reading(row["page_id"]) if self._box else ExitStack():
             return page_parser.read(fetched, robots_agent=agent, memory=self._memory, **options._asdict())
+
+    async def _search_words_of(self, domain: str) -> int:
+        """Returns how many words of its pages become searchable, as a visit of the domain would read them."""
+        if domain not in self._search_words:
+            settings = self._forager.settings
+            layers = await self._in_transaction(lambda conn: read_layers(conn, domain, get_cipher(settings)))
+            self._search_words[domain] = layers.resolve(defaults_of(settings)).settings.search_words
+        return self._search_words[domain]
 
     async def _selector_of(self, row: Row) -> "_Run | None":
         """Returns the selector of the run that visited the page, which scores its links; known traps are respected."""

@@ -18,6 +18,7 @@ from forager.search import spelling
 from forager.search.cursor import EVER, NEVER, estimate_total, read_cursor, write_cursor
 from forager.search.marked import maybe_marked, read_marked
 from forager.search.models import Hit, HitPage, Marked, ProductQuery, Query
+from forager.search.passages import select_passages
 from forager.search.prepared import Prepared
 from forager.search.products import search_products
 from forager.search.tsquery import LeafQuery, Spelling, is_exact, ranking_query
@@ -88,10 +89,10 @@ class PostgresSearch:
         return {text: known[name] for text, both in names.items() for name in reversed(both) if name in known}
 
     async def mark(self, query: Query, texts: Mapping[int, str]) -> dict[int, Marked]:
-        queries = (await self.prepare(query)).queries
-        rows = await self._conn.fetch(
-            SQL["excerpt"], list(texts), list(texts.values()), list(queries), list(queries.values())
-        )
+        prepared = await self.prepare(query)
+        passages = [select_passages(text, prepared.words) for text in texts.values()]
+        queries = prepared.queries
+        rows = await self._conn.fetch(SQL["excerpt"], list(texts), passages, list(queries), list(queries.values()))
         marked = {row["id"]: read_marked(row["snippet"] or "") for row in rows}
         return {page: snippet for page, snippet in marked.items() if snippet.matches}
 

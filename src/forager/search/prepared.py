@@ -44,6 +44,13 @@ class Prepared:
         return self.is_empty and (not self.wanted.groups or bool(self.spellings))
 
     @property
+    def words(self) -> set[str]:
+        """Returns the wanted words as typed, and their stems in all configurations."""
+        leaves = [leaf for group in self.wanted.groups for leaf in group if leaf.is_text]
+        typed = {word for leaf in leaves for word in leaf.text.split()}
+        return typed.union(*(spelling[leaf].lexemes for spelling in self.spellings.values() for leaf in leaves))
+
+    @property
     def marks(self) -> Marks:
         return filter_marks(self.wanted, self.domains, self.now)
 

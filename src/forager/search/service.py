@@ -16,7 +16,7 @@ from forager.search.bulk_index import push_changes
 from forager.search.models import HitPage, ProductQuery, Query, SearchBackend
 from forager.search.names import Names
 from forager.search.opensearch import ServerSearch
-from forager.search.postgres import PostgresSearch
+from forager.search.postgres import SQL, PostgresSearch
 from forager.search.rebuild import has_live
 from forager.search.server import SearchServer
 from forager.search.server_query import is_search_cursor
@@ -27,6 +27,7 @@ FEW = 3
 CATCH_UP_PAGES = 2000
 """Pages that a search indexes first, so that a crawl that has just ended can be found at once."""
 MOST_WAITING = 1_000_000
+MOST_COUNTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,12 @@ class SearchResult:
     """There are no hits for the original words; these are hits for the suggestion."""
     waiting: int = 0
     """Fetched pages that are not indexed yet."""
+    cut: int | None = None
+    """Where nothing was found: pages whose text has more words than are searched, up to `MOST_COUNTED`."""
+    noindex: int | None = None
+    """Where nothing was found: pages that forbid indexing, and are not searched, up to `MOST_COUNTED`."""
     note: str | None = None
-    """Why PostgreSQL was used instead of the search server."""
+    """What is wrong with the filters in the query, and why PostgreSQL was used instead of the search server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,11 @@ async def search(
             answer = await _search_backends(conn, query, load, elsewhere)
         except asyncpg.QueryCanceledError:
             raise ForagerError("The search took too long: narrow it with --domain, --language or --since.") from None
-    return replace(answer, waiting=waiting)
+        if not answer.page.hits and not query.after and not answer.page.is_empty_query:
+            cut, noindex = await conn.fetchrow(SQL["count_unsearched"], MOST_COUNTED)
+            answer = replace(answer, cut=cut, noindex=noindex)
+    note = " ".join(filter(None, [*answer.page.problems, answer.note])) or None
+    return replace(answer, waiting=waiting, note=note)
 
 
 async def _search_backends(
