@@ -281,5 +281,5 @@ class Hits(Row):
         description="Where nothing was found: pages that ask not to be indexed, up to 10,000."
     )
     note: str | None = Field(
-        description="What is wrong with the filters in the query, and why PostgreSQL answered, where a search server should have."
+        description="What is wrong with the filters in the query; why PostgreSQL answered instead of a search server."
     )

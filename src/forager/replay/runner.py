@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from forager.db.types import Connection
 from forager.config.crawl_layers import defaults_of
 from forager.config.keys import get_cipher
+from forager.db.types import Connection
 from forager.domains import images as domain_images
 from forager.domains.settings import read_layers
 from forager.domains.traps import traps_of

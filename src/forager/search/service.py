@@ -3,9 +3,11 @@
 import contextlib
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import asyncpg
 
+from forager.db import query as db_query
 from forager.db.types import Connection, Pool
 from forager.domains.lookup import known_name
 from forager.errors import ConflictError, ForagerError, SearchServerError
@@ -28,6 +30,14 @@ CATCH_UP_PAGES = 2000
 """Pages that a search indexes first, so that a crawl that has just ended can be found at once."""
 MOST_WAITING = 1_000_000
 MOST_COUNTED = 10_000
+
+
+class Unsearched(NamedTuple):
+    cut: int
+    noindex: int
+
+
+UNSEARCHED = db_query.Query(SQL["count_unsearched"], Unsearched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +80,8 @@ async def search(
         except asyncpg.QueryCanceledError:
             raise ForagerError("The search took too long: narrow it with --domain, --language or --since.") from None
         if not answer.page.hits and not query.after and not answer.page.is_empty_query:
-            cut, noindex = await conn.fetchrow(SQL["count_unsearched"], MOST_COUNTED)
-            answer = replace(answer, cut=cut, noindex=noindex)
+            missed = await UNSEARCHED.one(conn, MOST_COUNTED)
+            answer = replace(answer, cut=missed.cut, noindex=missed.noindex)
     note = " ".join(filter(None, [*answer.page.problems, answer.note])) or None
     return replace(answer, waiting=waiting, note=note)
 

@@ -20,8 +20,8 @@ MOST_HITS = 20
 MOST_WORDS = 20_000
 MOST_BYTES = 2_000_000
 BUDGET_S = 0.3
-"""Time for all texts of a page of hits. Parsing a stored body takes 1 to 5 ms, a distant bucket may take far longer; hits
-whose text is not there by then show their descriptions."""
+"""Time for all texts of a page of hits. Parsing a stored body takes 1 to 5 ms, a distant bucket may take far longer;
+hits whose text is not there by then show their descriptions."""
 
 
 async def add_snippets(
@@ -46,7 +46,7 @@ async def add_snippets(
 def _load_texts(
     load: Load, stored: Sequence[tuple[int, str, str]], texts: dict[int, str], is_late: threading.Event
 ) -> None:
-    """Loads texts one after the other, best hit first: the parser holds the interpreter, so more threads gain nothing."""
+    """Loads texts one after the other, best hit first: the parser holds the interpreter, more threads gain nothing."""
     for page, ref, url in stored:
         if is_late.is_set():
             return
