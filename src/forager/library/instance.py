@@ -109,6 +109,14 @@ class Instance:
         """Returns products as they were last seen. Filters: `domain`, `run`, `since`."""
         return self._rows("products", **filters)
 
+    def records(self, **filters: Any) -> Rows:
+        """Returns what extractors found, with the newest fields. Filters: `domain`, `run`, `since`."""
+        return self._rows("records", **filters)
+
+    def items(self, **filters: Any) -> Rows:
+        """Returns the structured data of pages, item by item. Filters: `domain`, `run`, `since`."""
+        return self._rows("items", **filters)
+
     def prices(self, **filters: Any) -> Rows:
         """Returns the price history: each price and availability, with what it was before. Filters: `domain`, `run`,
         `since`."""
@@ -133,8 +141,8 @@ class Instance:
 
         async def once() -> "SearchResult":
             async with open_searching(self.settings) as elsewhere:
-                load = open_readonly_store(self.settings).load
-                return await search(self._forager.pool, query, load=load, elsewhere=elsewhere)
+                bodies = open_readonly_store(self.settings)
+                return await search(self._forager.pool, query, bodies=bodies, elsewhere=elsewhere)
 
         return self._loop.run(once())
 

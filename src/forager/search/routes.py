@@ -54,8 +54,8 @@ async def search(
 
 async def search_response(request: Request, query: Asked) -> Response:
     forager = get_forager(request)
-    load = open_readonly_store(forager.settings).load
-    found = await control.search(forager.pool, query, load=load, elsewhere=request.app.state.searching)
+    bodies = open_readonly_store(forager.settings)
+    found = await control.search(forager.pool, query, bodies=bodies, elsewhere=request.app.state.searching)
     page = found.page
     return reply(
         {

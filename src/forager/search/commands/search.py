@@ -112,7 +112,7 @@ def search(
 
     async def run_search(pool: Any) -> "SearchResult":
         async with open_searching(settings) as elsewhere:
-            return await control.search(pool, query, load=open_readonly_store(settings).load, elsewhere=elsewhere)
+            return await control.search(pool, query, bodies=open_readonly_store(settings), elsewhere=elsewhere)
 
     answer = repair(settings, "search", run_search)
     if as_json:
