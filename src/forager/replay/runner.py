@@ -359,7 +359,8 @@ class _ReplayRun:
             (self._order.extractor,) if self._order.extractor else tuple(json.loads(row["extractors"] or '["auto"]'))
         )
         keeps_items = row["items"] != "false"
-        options = ParseOptions(settings.search.words_per_page, parser, extractors=chosen, items=keeps_items)
+        words = int(row["search_words"] or settings.search.words_per_page)
+        options = ParseOptions(words, parser, extractors=chosen, items=keeps_items)
         config = parser_config_of(settings)
         if row["crashes"]:
             reading = await read_isolated(fetched, config, options, most_starts=MOST_STARTS)
