@@ -23,6 +23,7 @@ from forager.errors import BrokenError, ParserCrashError, ParserLimitError, Pars
 from forager.fetch.models import Fetched
 from forager.frontier.models import Target
 from forager.logs import log
+from forager.parsing.extractors.load import may_run_extractors
 from forager.parsing.models import DEFAULT_OPTIONS, ParseOptions, Reading
 
 PAGES_PER_PROCESS = 128
@@ -90,7 +91,14 @@ class ParserPool:
             with suppress(ParserCrashedError):
                 return await self._read_shared(fetched, options)
         async with self._isolated_seats:
-            return await self._read_isolated(fetched, options)
+            try:
+                return await self._read_isolated(fetched, options)
+            except (ParserCrashError, ParserLimitError):
+                # An extractor that hangs or crashes costs its records of this page, and not the page.
+                if not may_run_extractors(options, self._config.extractors_folder):
+                    raise
+                log().warning("page parsed without extractors", action="parser.no_extractors", url=fetched.url)
+                return await self._read_isolated(fetched, options._replace(extractors=(), extractor_texts=()))
 
     async def _read_shared(self, fetched: Fetched, options: ParseOptions) -> Reading | None:
         async with self._seats:
