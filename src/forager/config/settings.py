@@ -361,7 +361,7 @@ class Search(Section):
         pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$",
     )
     ca_file: Path | None = _advanced(None, "The certificate authority of the search server, if it is not a public one.")
-    words_per_page: int = _advanced(200, "Words of the main text that become searchable.", ge=0, le=20_000)
+    words_per_page: int = _advanced(5000, "Words of the main text that become searchable.", ge=0, le=20_000)
 
 
 class Alerts(Section):

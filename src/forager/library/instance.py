@@ -141,8 +141,8 @@ class Instance:
 
         async def once() -> "SearchResult":
             async with open_searching(self.settings) as elsewhere:
-                load = open_readonly_store(self.settings).load
-                return await search(self._forager.pool, query, load=load, elsewhere=elsewhere)
+                bodies = open_readonly_store(self.settings)
+                return await search(self._forager.pool, query, bodies=bodies, elsewhere=elsewhere)
 
         return self._loop.run(once())
 

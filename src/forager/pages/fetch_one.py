@@ -78,8 +78,19 @@ class Seen:
     """The language detected from the text alone, and its confidence."""
 
 
-async def fetch_one(settings: Settings, url: str, *, parser: str = "auto", rendering: str = Rendering.NEVER) -> Seen:
-    """Fetches a normalised `url`. Errors of the site or the guard are in the result; only our own errors are raised."""
+async def fetch_one(
+    settings: Settings,
+    url: str,
+    *,
+    parser: str = "auto",
+    rendering: str = Rendering.NEVER,
+    search_words: int | None = None,
+) -> Seen:
+    """Fetches a normalised `url`. Errors of the site or the guard are in the result; only our own errors are raised.
+    `search_words` are those of the URL's domain; without a database, those of the instance."""
+    if search_words is not None:
+        searching = settings.search.model_copy(update={"words_per_page": search_words})
+        settings = settings.model_copy(update={"search": searching})
     guard = guard_of(settings)
     seen = Seen([])
     async with (

@@ -14,7 +14,7 @@ class ParseOptions(NamedTuple):
     """What is read of a page beyond the same for all, from the crawl settings of its domain. The names are those of the
     arguments of `parsing.page.read`."""
 
-    keyword_words: int = 200
+    keyword_words: int = 5000
     """Words of the main text that become searchable."""
     parser_name: str = "auto"
     """The parser of its product."""

@@ -67,6 +67,8 @@ if TYPE_CHECKING:
 PORTION = 100
 PAST = "past"
 """An older version that was asked for: it is read for the history only."""
+PRICES_ONLY = {"extractors": "[]", "items": "false"}
+"""Of an older version nothing else is kept."""
 MOST_IMAGES = 10_000
 """Images that each run's recorder remembers."""
 MOST_STARTS = 3
@@ -340,7 +342,7 @@ class _ReplayRun:
             return None
         try:
             fetched = await asyncio.to_thread(self._body_store.load, version.body_ref, version.url)
-            reading = await self._parse_page(version._asdict(), fetched)
+            reading = await self._parse_page(version._asdict() | PRICES_ONLY, fetched)
         except (StoreError, DecodeError, ParserCrashError) as error:
             log().warning("body not read", action="replay.left", url=version.url, error=str(error))
             self.tally.leave(error.reason if isinstance(error, StoreError) else error.code)
@@ -357,7 +359,8 @@ class _ReplayRun:
             (self._order.extractor,) if self._order.extractor else tuple(json.loads(row["extractors"] or '["auto"]'))
         )
         keeps_items = row["items"] != "false"
-        options = ParseOptions(settings.search.words_per_page, parser, extractors=chosen, items=keeps_items)
+        words = int(row["search_words"] or settings.search.words_per_page)
+        options = ParseOptions(words, parser, extractors=chosen, items=keeps_items)
         config = parser_config_of(settings)
         if row["crashes"]:
             reading = await read_isolated(fetched, config, options, most_starts=MOST_STARTS)
