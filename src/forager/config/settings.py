@@ -231,7 +231,8 @@ class Worker(Section):
     )
     parser_processes: int = _setting(
         1,
-        "Processes that parse pages for a worker; 0: the worker parses them itself, without limits of time and memory.",
+        "Processes that parse pages for a worker; 0: the worker parses them itself, without limits of time and memory, "
+        "unless there are plug-ins that read pages.",
         ge=0,
         le=64,
     )
@@ -387,6 +388,16 @@ class Alerts(Section):
     )
 
 
+class Plugins(Section):
+    enabled: bool = _setting(
+        True, "Whether plug-ins are loaded: files of the folder plugins in the data folder, and installed packages."
+    )
+    disabled: Names = _setting((), "Names of plug-ins that are not loaded.")
+    timeout: Annotated[PositiveDuration, Field(ge=0.1, le=60)] = _advanced(
+        10.0, "Time limit of one call of a plug-in in a parser process."
+    )
+
+
 class Api(Section):
     host: str = _setting("127.0.0.1", "The address the API listens on.", min_length=1)
     port: int = _setting(8600, "The port it listens on; 0: any free one.", ge=0, le=65_535)
@@ -452,6 +463,7 @@ class Settings(Section):
     backup: Backup = Backup()
     search: Search = Search()
     alerts: Alerts = Alerts()
+    plugins: Plugins = Plugins()
     api: Api = Api()
 
     @classmethod

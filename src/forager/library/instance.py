@@ -21,6 +21,7 @@ from forager.export.rows import Filters, Kind
 from forager.instance import Forager, open_forager
 from forager.library.loop_thread import LoopThread
 from forager.library.rows import Rows
+from forager.plugins.config import use_plugins
 
 if TYPE_CHECKING:
     from forager.explain.why import ExplainResult
@@ -46,6 +47,7 @@ class Instance:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        use_plugins(settings)
         self._loop = LoopThread()
         self._stack = AsyncExitStack()
         try:

@@ -367,7 +367,7 @@ class _ReplayRun:
             assert reading is not None, "stored bodies are plain"
             return reading
         with self._box.reading(row["page_id"]) if self._box else ExitStack():
-            return page_parser.read(fetched, **config._asdict(), memory=self._memory, **options._asdict())
+            return page_parser.read(fetched, **config.read_arguments, memory=self._memory, **options._asdict())
 
     async def _selector_of(self, row: Row) -> "_Run | None":
         """Returns the selector of the run that visited the page, which scores its links; known traps are respected."""

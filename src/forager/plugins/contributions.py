@@ -1,0 +1,83 @@
+"""What plug-ins register: jobs, alert rules, formats of exports, receivers of alerts, locations of bodies."""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from forager.storage.location import Location
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledJob:
+    """Periodic work."""
+
+    name: str
+    every: str
+    """How often, as people write it: `10m`, `1d`."""
+    run: Callable[[Any], str | Awaitable[str | None] | None]
+    """Gets the settings (`forager.config.settings.Settings`), does the work and returns a short summary.
+    A plain function runs in a thread; a coroutine must not block."""
+    timeout: str = "10m"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFinding:
+    """One condition that a rule found."""
+
+    message: str
+    """One sentence."""
+    subject: str = ""
+    """What it is about, such as a domain; each subject has an alert of its own."""
+    value: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRule:
+    """One alert rule."""
+
+    name: str
+    says: str
+    """What it checks, in a sentence."""
+    check: Callable[[Any], Iterable[RuleFinding]]
+    """Gets the measurements that Forager's own rules get (`forager.alerts.rules.RuleInput`), and returns what is wrong
+    now."""
+    severity: str = "warning"
+    """`warning` or `critical`."""
+    hold: str = "5m"
+    """How long a condition lasts before an alert is raised."""
+    quiet: str = "5m"
+    """How long it has to be over before the alert is resolved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """One format of exports."""
+
+    name: str
+    """As in `forager export pages --format NAME`."""
+    write: Callable[[Iterator[Mapping[str, Any]], BinaryIO], None]
+    """Writes all rows to an open file."""
+    suffix: str = ""
+    """The ending of file names by which the format is recognised, such as `.xlsx`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notifier:
+    """One kind of receivers of alerts."""
+
+    scheme: str
+    """The part of a target before the colon: `telegram` of `telegram:my-chat`."""
+    send: Callable[[str, Mapping[str, Any]], None]
+    """Sends an alert; gets the rest of the target, and the document that a webhook would receive. Runs in a thread;
+    the call is repeated later if it raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyLocation:
+    """One kind of locations of stored bodies."""
+
+    scheme: str
+    """Of the setting `storage.bucket`: `sftp` of `sftp://host/folder`."""
+    open: "Callable[[str], Location]"
+    """Opens the location by its URL."""
