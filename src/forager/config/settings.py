@@ -5,7 +5,6 @@ Durations are float seconds, sizes are bytes. Advanced settings are those that f
 lists them with `--all`. Modules do not read settings: the layer above passes them the values they need.
 """
 
-import os
 from collections.abc import Mapping
 from operator import attrgetter
 from pathlib import Path
@@ -16,6 +15,7 @@ from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
 from forager import __version__
+from forager.config.home import default_home
 from forager.config.values import (
     BrokerUrl,
     Bucket,
@@ -42,17 +42,6 @@ from forager.config.values import (
 
 DAY_S = 86400.0
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
-
-
-def default_home() -> Path:
-    """Returns the per-user data folder: XDG on Linux, Application Support on macOS, /var/lib for root."""
-    if data := os.environ.get("XDG_DATA_HOME"):
-        return Path(data) / "forager"
-    if os.uname().sysname == "Darwin":
-        return Path.home() / "Library/Application Support/forager"
-    if os.geteuid() == 0:
-        return Path("/var/lib/forager")
-    return Path.home() / ".local/share/forager"
 
 
 def _setting(default: Any, description: str, *, advanced: bool = False, secret: bool = False, **limits: Any) -> Any:

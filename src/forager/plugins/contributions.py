@@ -17,7 +17,7 @@ class ScheduledJob:
     """How often, as people write it: `10m`, `1d`."""
     run: Callable[[Any], str | Awaitable[str | None] | None]
     """Gets the settings (`forager.config.settings.Settings`), does the work and returns a short summary.
-    A plain function runs in a thread; a coroutine must not block."""
+    It runs in a thread of its own; a coroutine gets an event loop there."""
     timeout: str = "10m"
 
 

@@ -60,6 +60,8 @@ class PluginRegistry:
         self._loaded: dict[str, Loaded] = {}
         self._left_out: frozenset[str] = frozenset()
         self._hooks: dict[str, tuple[Implementation, ...]] = {}
+        self.last_error: type[BaseException] | None = None
+        """What the last call raised."""
         self._errors: dict[tuple[str, str], PluginError] = {}
 
     # what there is -------------------------------------------------------------------------------------------------
@@ -157,16 +159,19 @@ class PluginRegistry:
         take: Callable[[Any], T],
         *,
         url: str | None = None,
+        guard: Guard | None = None,
     ) -> T | None:
         """Returns what `take` makes of the result; None if the plug-in is left out, or if it or `take` raises."""
+        self.last_error = None
         if self.is_left_out(implementation.plugin):
             return None
         try:
-            with self.guard(implementation.plugin):
+            with (guard or self.guard)(implementation.plugin):
                 given = {name: arguments[name] for name in implementation.arguments}
                 return take(implementation.function(**given))
         except BaseException as error:
             _raise_interrupt(error)
+            self.last_error = type(error)
             self.note(implementation.plugin, implementation.hook, error, url=url)
             return None
 
