@@ -34,6 +34,7 @@ from forager.explain.commands import audit, check, repair, why
 from forager.export.commands import export
 from forager.images import commands as images
 from forager.pages.commands import fetch, links, page, pages, read, text
+from forager.plugins import commands as plugins
 from forager.products import commands as products
 from forager.proxies.commands import proxies
 from forager.records.commands import extract, extractors, items, records
@@ -117,6 +118,7 @@ for family in (
     webhooks,
     queue,
     schedule,
+    plugins,
     replay,
     recover,
     fetch,

@@ -8,7 +8,7 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -76,6 +76,13 @@ class PluginRegistry:
         is_own = source.label == BUILT_IN
         return source.name in self.config.disabled or not (self.config.is_enabled or is_own)
 
+    @classmethod
+    def of(cls, sources: list[Source]) -> "PluginRegistry":
+        """Returns the registry of these plug-ins alone."""
+        plugins = cls()
+        plugins._sources = sources
+        return plugins
+
     def may_call(self, *hooks: str) -> bool:
         """Whether a plug-in besides those of Forager may implement one of these hooks; imports nothing."""
         if not has_own(self.config):
@@ -119,11 +126,8 @@ class PluginRegistry:
                 self.note(source.name, IMPORT, error)
         return self._loaded[source.name]
 
-    def list_plugins(self) -> list[PluginInfo]:
-        """Imports all plug-ins and describes them."""
-        return [self._describe(source) for source in self.sources]
-
-    def _describe(self, source: Source) -> PluginInfo:
+    def describe(self, source: Source) -> PluginInfo:
+        """Imports a plug-in and describes it."""
         if self.is_disabled(source):
             return PluginInfo(source.name, source.version, source.label, (), "disabled")
         loaded = self.load(source)
@@ -222,6 +226,17 @@ def configure(config: PluginConfig) -> PluginRegistry:
     if config != _current.config:
         _current = PluginRegistry(config)
     return _current
+
+
+@contextmanager
+def using(plugins: PluginRegistry) -> Iterator[None]:
+    """Makes these the plug-ins of this process for a while."""
+    global _current  # noqa: PLW0603 (as above)
+    before, _current = _current, plugins
+    try:
+        yield
+    finally:
+        _current = before
 
 
 @cache
