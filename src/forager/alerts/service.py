@@ -20,6 +20,7 @@ from forager.errors import NotFoundError, UsageError
 from forager.logs import log
 from forager.politeness.guard import AddressGuard
 from forager.tasks.submit import read_webhook
+from forager.webhooks import notifiers
 from forager.webhooks import store as webhooks
 
 Row = dict[str, Any]
@@ -116,7 +117,12 @@ async def add_target(
     that the guard forbids; a host name is resolved when the webhook is called."""
     if severity not in SEVERITIES:
         raise UsageError(f"There is no severity {severity!r}; there are {' and '.join(SEVERITIES)}.", field="severity")
-    return await store.add_target(conn, read_webhook(url, guard), severity=severity, by=by)
+    return await store.add_target(conn, read_target(url, guard), severity=severity, by=by)
+
+
+def read_target(url: str, guard: AddressGuard | None = None) -> str:
+    """Validates a target: a webhook, or `SCHEME:TARGET` of a plug-in's receiver."""
+    return notifiers.check_target(url) if notifiers.is_notifier_target(url) else read_webhook(url, guard)
 
 
 async def remove_target(conn: Connection, target: int) -> str:

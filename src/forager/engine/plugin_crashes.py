@@ -28,8 +28,8 @@ class PluginCrashes:
         how = str(crash) if crash is not None else "it was killed several times"
         message = f"the parser process ended: {how}; the page was read without plug-ins"
         self._crashes[plugin] += 1
-        if plugin != UNKNOWN and self._crashes[plugin] >= MOST_CRASHES and plugin not in self.left_out:
-            self.left_out = (*self.left_out, plugin)
+        if plugin != UNKNOWN and self._crashes[plugin] >= MOST_CRASHES:
+            self.left_out = tuple(dict.fromkeys((*self.left_out, plugin)))
             message += ". The plug-in is not called any more until this worker is restarted"
         log().warning("plug-in ended a parser process", action="plugin.crash", plugin=plugin, url=url, how=how)
         if reading is None:

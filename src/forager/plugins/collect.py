@@ -1,4 +1,4 @@
-"""Collects what plug-ins register: jobs, alert rules, formats, receivers, locations."""
+"""Collects what plug-ins register: jobs, alert rules, receivers of alerts."""
 
 from functools import partial
 from typing import Any, TypeVar

@@ -1,11 +1,8 @@
-"""What plug-ins register: jobs, alert rules, formats of exports, receivers of alerts, locations of bodies."""
+"""What plug-ins register: jobs, alert rules, receivers of alerts."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
-
-if TYPE_CHECKING:
-    from forager.storage.location import Location
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +48,6 @@ class AlertRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Exporter:
-    """One format of exports."""
-
-    name: str
-    """As in `forager export pages --format NAME`."""
-    write: Callable[[Iterator[Mapping[str, Any]], BinaryIO], None]
-    """Writes all rows to an open file."""
-    suffix: str = ""
-    """The ending of file names by which the format is recognised, such as `.xlsx`."""
-
-
-@dataclass(frozen=True, slots=True)
 class Notifier:
     """One kind of receivers of alerts."""
 
@@ -71,13 +56,3 @@ class Notifier:
     send: Callable[[str, Mapping[str, Any]], None]
     """Sends an alert; gets the rest of the target, and the document that a webhook would receive. Runs in a thread;
     the call is repeated later if it raises."""
-
-
-@dataclass(frozen=True, slots=True)
-class BodyLocation:
-    """One kind of locations of stored bodies."""
-
-    scheme: str
-    """Of the setting `storage.bucket`: `sftp` of `sftp://host/folder`."""
-    open: "Callable[[str], Location]"
-    """Opens the location by its URL."""

@@ -12,8 +12,6 @@ from forager.plugins.markers import hookspec
 if TYPE_CHECKING:
     from forager.plugins.contributions import (
         AlertRule,
-        BodyLocation,
-        Exporter,
         Notifier,
         ScheduledJob,
     )
@@ -75,19 +73,6 @@ def register_alert_rules() -> "Iterable[AlertRule]":
 
 
 @hookspec
-def register_exporters() -> "Iterable[Exporter]":
-    """Returns formats for `forager export --format NAME`."""
-    return ()
-
-
-@hookspec
 def register_notifiers() -> "Iterable[Notifier]":
-    """Returns receivers of alerts: `forager alerts targets add SCHEME:TARGET` sends alerts to the one with that
-    scheme."""
-    return ()
-
-
-@hookspec
-def register_storage() -> "Iterable[BodyLocation]":
-    """Returns locations of stored bodies, by the scheme of the setting `storage.bucket`."""
+    """Returns receivers of alerts: `forager alerts tell SCHEME:TARGET` sends alerts to the one with that scheme."""
     return ()
