@@ -10,12 +10,14 @@ class ScheduledJob:
     """Periodic work."""
 
     name: str
+    """Letters a to z and `_`, at most 40."""
     every: str
     """How often, as people write it: `10m`, `1d`."""
     run: Callable[[Any], str | Awaitable[str | None] | None]
     """Gets the settings (`forager.config.settings.Settings`), does the work and returns a short summary.
     It runs in a thread of its own; a coroutine gets an event loop there."""
     timeout: str = "10m"
+    """After this time the run has failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class RuleFinding:
     subject: str = ""
     """What it is about, such as a domain; each subject has an alert of its own."""
     value: float = 0.0
+    """A number that the alert keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,7 @@ class AlertRule:
     """One alert rule."""
 
     name: str
+    """Letters a to z, digits and `_`, at most 40."""
     says: str
     """What it checks, in a sentence."""
     check: Callable[[Any], Iterable[RuleFinding]]

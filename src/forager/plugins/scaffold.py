@@ -3,7 +3,7 @@
 from pathlib import Path
 from string import Template
 
-from forager.errors import ConflictError, UsageError
+from forager.errors import UsageError
 from forager.plugins.contracts import FIXTURES
 from forager.plugins.discovery import NAME
 
@@ -71,7 +71,7 @@ def write_extractor(folder: Path, name: str) -> list[Path]:
     }
     for path in files:
         if path.exists():
-            raise ConflictError(f"{path} exists already.")
+            raise UsageError(f"{path} exists already; it is not overwritten.")
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
