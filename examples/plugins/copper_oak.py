@@ -41,7 +41,7 @@ def register_commands(app):
         with forager.open() as f:
             products = sorted((row for row in f.products() if row["price"]), key=lambda row: row["price"])
         for row in products[:number]:
-            print(f"{row['price']:>8} {row['currency']}  {row['name']}")
+            print(f"{row['price']:>8} {row['currency']}  {row['product_name']}")
 
 
 @forager.hookimpl
