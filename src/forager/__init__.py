@@ -24,8 +24,9 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'forager' has no attribute {name!r}")
 
 
-def read(body: bytes, url: str, content_type: str = "text/html") -> "PageContent":
-    """Returns the content of a page as `forager.reading.PageContent`. `url` is the address it came from.
+def read(body: bytes | str, url: str, content_type: str = "text/html") -> "PageContent":
+    """Returns the content of a page as `forager.reading.PageContent`. `url` is the address it came from; `body` are its
+    bytes, whose charset is found, or text.
 
     Raises a `forager.errors.ForagerError` for a `url` that is not a web address, and when no parser can read the body.
     Bad HTML raises nothing.

@@ -7,6 +7,7 @@ with forager.open("~/crawls/shops") as f:
     prices = f.prices(since="7d").to_pandas()
 """
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
@@ -25,9 +26,11 @@ from forager.plugins.config import use_plugins
 
 if TYPE_CHECKING:
     from forager.explain.why import ExplainResult
+    from forager.library.crawl import Crawl
     from forager.runs.models import Progress, RunReport
     from forager.search.service import SearchResult
 
+ALLOW_ROOT = "FORAGER_ALLOW_ROOT"
 URL_PREFIXES = ("postgres://", "postgresql://")
 CONNECTIONS = 8
 Since = str | datetime | None
@@ -47,6 +50,8 @@ class Instance:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        if os.geteuid() == 0:  # the script stays root, so its workers must
+            os.environ.setdefault(ALLOW_ROOT, "1")
         use_plugins(settings)
         self._loop = LoopThread()
         self._stack = AsyncExitStack()
@@ -98,6 +103,16 @@ class Instance:
             workers=workers or self.settings.workers,
             on_progress=on_progress or _ignore,
         )
+
+    def crawl_async(
+        self, urls: Sequence[str], *, max_pages: int | None = None, workers: int | None = None, **settings: Any
+    ) -> "Crawl":
+        """Returns a crawl for `async for`, whose steps are its progress; its `report` is there at the end. The other
+        arguments are those of `crawl`."""
+        from forager.library.crawl import Crawl, read_order
+
+        spec = read_order(self._forager, urls, settings, max_pages=max_pages)
+        return Crawl(self._forager, self._loop, spec, workers=workers or self.settings.workers)
 
     def pages(self, **filters: Any) -> Rows:
         """Returns known pages with their latest visit. Filters: `domain`, `status`, `run`, `since`."""

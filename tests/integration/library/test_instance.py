@@ -90,3 +90,26 @@ def test_mistakes_are_sentences(instance: Instance, tmp_path: Path) -> None:
         instance.crawl(["https://shop.example/"])
     with pytest.raises(ConfigurationError):
         forager.open(str(tmp_path), no_such_setting=1)
+
+
+async def test_a_crawl_is_iterated(instance: Instance, site: Site) -> None:
+    order = instance.crawl_async([site.url("/")], delay="50ms", sitemaps=False)
+    steps = [progress.pages_done async for progress in order]
+    assert order.report is not None
+    assert (order.report.end, order.report.progress.pages_ok) == ("finished", PAGES)
+    assert steps == sorted(steps)
+    with pytest.raises(UsageError):
+        _ = [progress async for progress in order]
+
+
+async def test_a_crawl_that_is_left_is_stopped_and_resumes(instance: Instance, site: Site) -> None:
+    order = instance.crawl_async([site.url("/")], delay="300ms", sitemaps=False)
+    async for progress in order:
+        if progress.pages_done:
+            break
+    await order.stop()
+    assert order.report is not None
+    assert order.report.progress.pages_ok < PAGES
+    again = await asyncio.to_thread(crawl, instance, site)
+    assert len(instance.pages(status="fetched").to_list()) == PAGES
+    assert again.progress.pages_ok >= 1
