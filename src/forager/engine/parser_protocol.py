@@ -48,7 +48,7 @@ class ParserConfig(NamedTuple):
         return PluginConfig(*json.loads(self.plugins)) if self.plugins else NO_PLUGINS
 
     @property
-    def read_arguments(self) -> dict[str, str]:
+    def read_arguments(self) -> dict[str, Any]:
         """Returns the arguments of `parsing.page.read`."""
         return {"robots_agent": self.robots_agent, "extractors_folder": self.extractors_folder}
 

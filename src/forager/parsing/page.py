@@ -123,6 +123,7 @@ def read(
         memory=memory,
         parser_name=parser_name,
         markdown=markdown,
+        extractors=() if extractor_texts else extractors,
     )
     found = _suspicions(fetched, reading)
     reading = replace(reading, flags=(*reading.flags, *found)) if found else reading
@@ -288,6 +289,7 @@ def _read_tree(
     memory: LanguageMemory | None,
     parser_name: str,
     markdown: bool,
+    extractors: Sequence[str],
 ) -> Reading:
     head = read_head(tree)
     base_url = _join(fetched.url, head.base) or fetched.url
@@ -326,9 +328,9 @@ def _read_tree(
     language = detect_language(declared, text, fetched.url.split("/", 3)[2], memory)
     records: tuple[FoundRecord, ...] = ()
     tried: tuple[str, ...] = ()
-    if registry.current().implementations("extract_records"):
+    if extractors and registry.current().implementations("extract_records"):
         view = View(tree, fetched, head, structured, base_url, canonical, declared)
-        records, tried = extract_records(Page(view, language=language, text=strip_hidden(text)))
+        records, tried = extract_records(Page(view, language=language, text=strip_hidden(text)), extractors)
     return Reading(
         title=head.title,
         description=collapse(head.meta("description", "og:description", "twitter:description"), LONGEST_DESCRIPTION),

@@ -128,7 +128,8 @@ def _read_page(contract: Contract, url: str) -> Reading:
         if loaded.problem is not None:
             raise UsageError(f"{contract.plugin}: {loaded.problem}")
         sells = bool(plugins.implementations("find_product"))
-        return parser.read(fetched, keyword_words=ALL_WORDS, parser_name=source.name if sells else AUTO)
+        name = source.name
+        return parser.read(fetched, keyword_words=ALL_WORDS, parser_name=name if sells else AUTO, extractors=(name,))
 
 
 def _found_in(reading: Reading, plugin: str, expected: Expected) -> Expected:

@@ -1,7 +1,7 @@
 """Calls the hook `extract_records` and turns what plug-ins return into records."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from forager.parsing.extractors.select import AUTO
 from forager.parsing.structured.items import sanitize_text
 from forager.plugins import registry
 from forager.plugins.page import Page
@@ -23,13 +24,15 @@ RESERVED = frozenset({"fields", "kind", "key", "evidence"})
 DEEPEST = 20
 
 
-def extract_records(page: Page) -> tuple[tuple[FoundRecord, ...], tuple[str, ...]]:
-    """Returns the records that all plug-ins find on a page, and the names of those that did not fail: records of theirs
+def extract_records(page: Page, wanted: Sequence[str]) -> tuple[tuple[FoundRecord, ...], tuple[str, ...]]:
+    """Returns the records that plug-ins find on a page, and the names of those that did not fail: records of theirs
     that are missing are not on the page any more."""
     plugins = registry.current()
     found: list[FoundRecord] = []
     tried: list[str] = []
     for each in plugins.implementations("extract_records"):
+        if AUTO not in wanted and each.plugin not in wanted:
+            continue
         records = plugins.call(each, {"page": page}, partial(_read_all, each.plugin), url=page.url)
         if records is not None:
             found += records

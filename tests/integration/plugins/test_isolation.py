@@ -1,5 +1,6 @@
 """A plug-in that fails, hangs or crashes costs its own records: the page is read, and the failure is known by name."""
 
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -38,7 +39,7 @@ def open_with(tmp_path: Path) -> Open:
     @asynccontextmanager
     async def opened() -> AsyncIterator[ParserPool]:
         plugins = PluginConfig(str(tmp_path), timeout_s=1.0)
-        async with open_pool(ParserConfig("forager", plugins), 1) as pool:
+        async with open_pool(ParserConfig("forager", plugins=json.dumps(plugins)), 1) as pool:
             assert pool is not None
             yield pool
 

@@ -39,7 +39,12 @@ RECORDS = "@forager.hookimpl\ndef extract_records(page):\n    return {}"
 
 
 def read(parser_name: str = AUTO, url: str = "http://shop.example/kettle") -> Reading:
-    return parser.read(a_fetched(200, PAGE, url, content_type="text/html"), keyword_words=200, parser_name=parser_name)
+    return parser.read(
+        a_fetched(200, PAGE, url, content_type="text/html"),
+        keyword_words=200,
+        parser_name=parser_name,
+        extractors=(AUTO,),
+    )
 
 
 def test_a_page_has_what_the_reference_says(install: Install) -> None:
