@@ -18,6 +18,7 @@ from forager import clock
 from forager.cli.durations import parse_past_time
 from forager.config.loader import load
 from forager.config.settings import Settings
+from forager.errors import UsageError
 from forager.export.rows import Filters, Kind
 from forager.instance import Forager, open_forager
 from forager.library.loop_thread import LoopThread
@@ -160,6 +161,28 @@ class Instance:
             async with open_searching(self.settings) as elsewhere:
                 bodies = open_readonly_store(self.settings)
                 return await search(self._forager.pool, query, bodies=bodies, elsewhere=elsewhere)
+
+        return self._loop.run(once())
+
+    def text(self, url: str, format: str = "markdown") -> str:  # noqa: A002 (named as on the command line)
+        """Returns the main text of a known page as its last stored visit found it: `markdown`, `text` or `html`. Raises
+        NotFoundError if no text is stored."""
+        from forager.pages import text as texts
+        from forager.pages.queries import find_page
+        from forager.parsing.markdown_formats import TextFormat
+        from forager.storage.factory import open_readonly_store
+
+        try:
+            form = TextFormat(format)
+        except ValueError:
+            formats = ", ".join(TextFormat)
+            raise UsageError(f"There is no format {format!r}; there are {formats}.", field="format") from None
+
+        async def once() -> str:
+            async with self._forager.pool.acquire() as connection:
+                page = (await find_page(connection, url))["id"]
+                visit = await texts.find_text(connection, page, default_policy=self.settings.storage.content_policy)
+            return await texts.load_as(open_readonly_store(self.settings), visit, form)
 
         return self._loop.run(once())
 

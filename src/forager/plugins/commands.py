@@ -102,35 +102,42 @@ def init() -> None:
 def init_extractor(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the plug-in: letters, digits, - and _.")],
     *,
+    toml: Annotated[bool, typer.Option("--toml", help="Write an extractor file, without code.")] = False,
     to: Annotated[
         Path | None,
-        typer.Option("--to", metavar="FOLDER", help="Write it there; by default to plugins in the data folder."),
+        typer.Option(
+            "--to", metavar="FOLDER", help="Write it there; by default to plugins or extractors in the data folder."
+        ),
     ] = None,
     home: Home = None,
 ) -> None:
-    """Write a plug-in that finds records, with a page and the expected result."""
+    """Write an extractor of records, with a page and the expected result."""
     from forager.plugins.scaffold import write_extractor
 
-    folder = to or Path(read_settings(home=home).home) / "plugins"
-    for path in write_extractor(folder, name):
+    folder = to or Path(read_settings(home=home).home) / ("extractors" if toml else "plugins")
+    written = write_extractor(folder, name, as_toml=toml)
+    for path in written:
         output.say(f"Written: {path}")
-    output.say(f"Change it, and check it with: forager test {folder / name}.py")
+    output.say(f"Change it, and check it with: forager test {written[0]}")
 
 
 def run_contracts(
     path: Annotated[
         Path | None,
-        typer.Argument(metavar="[PATH]", help="A plug-in, or a folder of some; by default plugins in the data folder."),
+        typer.Argument(
+            metavar="[PATH]",
+            help="A plug-in, an extractor file, or a folder of some; by default those of the data folder.",
+        ),
     ] = None,
     *,
     update: Annotated[bool, typer.Option("--update", help="Write what was found as the expected result.")] = False,
     as_json: AsJson = False,
     home: Home = None,
 ) -> None:
-    """Check that plug-ins find in their fixtures what they are expected to find."""
+    """Check that extractors find in their fixtures what they are expected to find."""
     from forager.plugins.contracts import find_contracts, run_contract
 
-    contracts = find_contracts(path or Path(read_settings(home=home).home) / "plugins")
+    contracts = find_contracts(*([path] if path else _own_folders(Path(read_settings(home=home).home))))
     results = [run_contract(contract, update=update) for contract in contracts]
     failed = [result for result in results if not result.is_kept]
     if as_json:
@@ -155,3 +162,8 @@ def run_contracts(
         output.say(told + hint)
     if failed:
         raise typer.Exit(1)
+
+
+def _own_folders(home: Path) -> list[Path]:
+    folders = [home / name for name in ("plugins", "extractors")]
+    return [folder for folder in folders if folder.exists()] or folders[:1]

@@ -1,4 +1,4 @@
-"""Contracts of plug-ins: pages in files, and what is expected of them. No database, no network.
+"""Contracts of plug-ins and extractor files: pages in files, and what is expected of them. No database, no network.
 
     shop.py
     fixtures/shop/kettle.html     a page
@@ -10,13 +10,14 @@ A contract passes when the plug-in finds in the page exactly what the file says.
 import difflib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from forager.errors import BadUrlError, NotFoundError, UsageError
 from forager.fetch.models import Fetched
 from forager.parsing import page as parser
+from forager.parsing.extractors.load import parse_extractor
 from forager.parsing.models import Reading
 from forager.parsing.sites import AUTO
 from forager.plugins import registry
@@ -26,6 +27,7 @@ from forager.products.models import FACTS, Product, pack
 from forager.urls.normalize import normalize
 
 FIXTURES = "fixtures"
+TOML = ".toml"
 PAGES = (".html", ".htm", ".xhtml")
 ALL_WORDS = 10_000_000
 Expected = dict[str, Any]
@@ -61,18 +63,24 @@ class ContractResult:
         return not self.difference and not self.error
 
 
-def find_contracts(path: Path) -> list[Contract]:
-    """Returns the contracts of a plug-in, or of all in a folder. Raises NotFoundError if there are none."""
-    if not path.exists():
-        raise NotFoundError(f"There is no {path}.")
-    plugins = [path] if path.is_file() else sorted(path.glob("*.py"))
-    found = [contract for plugin in plugins for contract in _contracts_of(plugin)]
+def find_contracts(*paths: Path) -> list[Contract]:
+    """Returns the contracts of plug-ins and extractor files, or of all in a folder. Raises NotFoundError if there are
+    none."""
+    for path in paths:
+        if not path.exists():
+            raise NotFoundError(f"There is no {path}.")
+    found = [contract for path in paths for plugin in _files_in(path) for contract in _contracts_of(plugin)]
     if not found:
+        where = " and ".join(map(str, paths))
         raise NotFoundError(
-            f"There are no contracts in {path}: pages are in {FIXTURES}/NAME beside NAME.py. "
+            f"There are no contracts in {where}: pages are in {FIXTURES}/NAME beside NAME.py or NAME.toml. "
             "`forager init extractor NAME` writes an example."
         )
     return found
+
+
+def _files_in(path: Path) -> list[Path]:
+    return [path] if path.is_file() else sorted([*path.glob("*.py"), *path.glob("*.toml")])
 
 
 def _contracts_of(plugin: Path) -> Iterator[Contract]:
@@ -114,15 +122,31 @@ def _read_expected(contract: Contract) -> Expected:
 
 
 def _read_page(contract: Contract, url: str) -> Reading:
-    source = Source(contract.plugin.stem, str(contract.plugin), path=contract.plugin)
-    if not NAME.fullmatch(source.name):
-        raise UsageError(f"{source.name!r} is no name of a plug-in: letters, digits, - and _.")
     try:
         body = contract.page.read_bytes()
     except OSError as error:
         raise UsageError(f"{contract.page} cannot be read: {error.strerror}.") from None
-    plugins = PluginRegistry.of([source])
     fetched = Fetched(normalize(url), 200, {"content-type": "text/html"}, body, len(body), 0)
+    return _run_file(contract, fetched) if contract.plugin.suffix == TOML else _run_plugin(contract, fetched)
+
+
+def _run_file(contract: Contract, fetched: Fetched) -> Reading:
+    """Runs an extractor file; its name in the records is the name it gives itself."""
+    text = contract.plugin.read_text("utf-8")
+    name = parse_extractor(text, str(contract.plugin)).name
+    with registry.using(PluginRegistry()):
+        reading = parser.read(fetched, keyword_words=ALL_WORDS, extractor_texts=(text,))
+    if reading.extractor_problems:
+        raise UsageError(f"{contract.plugin}: {reading.extractor_problems[0]}")
+    own = tuple(replace(each, extractor=contract.plugin.stem) for each in reading.records if each.extractor == name)
+    return replace(reading, records=own)
+
+
+def _run_plugin(contract: Contract, fetched: Fetched) -> Reading:
+    source = Source(contract.plugin.stem, str(contract.plugin), path=contract.plugin)
+    if not NAME.fullmatch(source.name):
+        raise UsageError(f"{source.name!r} is no name of a plug-in: letters, digits, - and _.")
+    plugins = PluginRegistry.of([source])
     with registry.using(plugins):
         loaded = plugins.load(source)
         if loaded.problem is not None:

@@ -1,5 +1,6 @@
 """Writes a new plug-in with a page and what it finds there, as a beginning. No database, no network."""
 
+import re
 from pathlib import Path
 from string import Template
 
@@ -7,6 +8,7 @@ from forager.errors import UsageError
 from forager.plugins.contracts import FIXTURES
 from forager.plugins.discovery import NAME
 
+TOML_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 PLUGIN = Template('''"""Finds records in pages of one kind. Try it: forager test $path"""
 
 import forager
@@ -28,6 +30,29 @@ def extract_records(page):
             "fields": {"name": " ".join(name.strings), "price": " ".join(price.strings)},
         }
 ''')
+FILE = Template("""# Finds the items of a list. Try it: forager test $path
+name = "$name"
+version = 1
+
+[match]
+url = "*/items*"
+
+[record]
+kind = "item"
+each = "li.item"
+
+[fields.id]
+css = ":scope::attr(data-id)"
+key = true
+
+[fields.name]
+css = ".name"
+required = true
+
+[fields.price]
+css = ".price"
+type = "money"
+""")
 PAGE = """<!doctype html>
 <title>Items</title>
 <ul>
@@ -59,15 +84,50 @@ EXPECTED = """{
 """
 
 
-def write_extractor(folder: Path, name: str) -> list[Path]:
-    """Writes the plug-in, its page and its expected result; returns the files. Overwrites none."""
+EXPECTED_OF_FILE = """{
+  "url": "https://shop.example/items",
+  "records": [
+    {
+      "kind": "item",
+      "key": "1",
+      "fields": {
+        "id": "1",
+        "name": "Kettle",
+        "price": {
+          "amount": "12.50",
+          "currency": "EUR"
+        }
+      }
+    },
+    {
+      "kind": "item",
+      "key": "2",
+      "fields": {
+        "id": "2",
+        "name": "Teapot",
+        "price": {
+          "amount": "29.00",
+          "currency": "EUR"
+        }
+      }
+    }
+  ]
+}
+"""
+
+
+def write_extractor(folder: Path, name: str, *, as_toml: bool = False) -> list[Path]:
+    """Writes the plug-in, or with `as_toml` the extractor file, its page and its expected result; returns the files.
+    Overwrites none."""
     if not NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name of a plug-in: it has letters, digits, - and _, and begins with no sign.")
-    plugin, fixtures = folder / f"{name}.py", folder / FIXTURES / name
+    if as_toml and not TOML_NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name of an extractor file: it has lower-case letters, digits, - and _.")
+    plugin, fixtures = folder / (f"{name}.toml" if as_toml else f"{name}.py"), folder / FIXTURES / name
     files = {
-        plugin: PLUGIN.substitute(path=plugin),
+        plugin: (FILE if as_toml else PLUGIN).substitute(path=plugin, name=name),
         fixtures / "items.html": PAGE,
-        fixtures / "items.json": EXPECTED,
+        fixtures / "items.json": EXPECTED_OF_FILE if as_toml else EXPECTED,
     }
     for path in files:
         if path.exists():

@@ -30,6 +30,19 @@ def test_a_new_extractor_keeps_its_contract_until_it_changes(tmp_path: Path, cap
     assert run(["init", "extractor", "offers", "--to", str(tmp_path)]) == 2
 
 
+def test_an_extractor_file_has_contracts_too(tmp_path: Path, capsys: Captured) -> None:
+    assert run(["init", "extractor", "offers", "--toml", "--to", str(tmp_path)]) == 0
+    assert run(["test", str(tmp_path)]) == 0
+    file = tmp_path / "offers.toml"
+    file.write_text(file.read_text().replace('css = ".name"', 'css = ".title"'))
+    assert run(["test", str(file)]) == 1
+    assert '-        "name": "Kettle",' in capsys.readouterr().out
+    file.write_text("[match")
+    assert run(["test", str(file)]) == 1
+    assert "offers.toml" in capsys.readouterr().out
+    assert run(["init", "extractor", "Offers", "--toml", "--to", str(tmp_path)]) == 2
+
+
 def test_products_are_part_of_a_contract(tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "shop.py").write_text(
         "import forager\n@forager.hookimpl\ndef find_product(page):\n"
