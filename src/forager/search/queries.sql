@@ -127,5 +127,5 @@ LEFT JOIN unnest($2::text[], $3::tsquery[]) AS q (config, query) ON q.config = i
 
 -- name: count_unsearched
 -- Counts pages that are read and not searched whole, up to $1 of each kind: those cut at the limit of words, those that forbid indexing.
-SELECT (SELECT count(*)::int FROM (SELECT FROM pages WHERE flags && '{words_cut,noindex}' AND 'words_cut' = ANY (flags) LIMIT $1) x) AS cut,
+SELECT (SELECT count(*)::int FROM (SELECT FROM pages WHERE flags && '{words_cut,noindex}' AND 'noindex' <> ALL (flags) LIMIT $1) x) AS cut,
        (SELECT count(*)::int FROM (SELECT FROM pages WHERE flags && '{words_cut,noindex}' AND 'noindex' = ANY (flags) LIMIT $1) x) AS noindex;

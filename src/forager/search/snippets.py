@@ -12,12 +12,14 @@ from forager.db.types import Connection
 from forager.errors import ForagerError
 from forager.fetch.models import Fetched
 from forager.search.models import Hit, Query, SearchBackend
+from forager.search.passages import LONGEST_TEXT
 from forager.storage import store
 from forager.storage.refs import TextRef
 from forager.storage.refs import parse as parse_ref
 from forager.storage.text import Bodies
 
-LINK = re.compile(r"!?\[([^\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?: \"[^\"\n]*\")?\)")
+TARGET = r"\([^()\s]{0,2000}(?:\([^()\s]{0,500}\)[^()\s]{0,500}){0,5}(?: \"[^\"\n]{0,500}\")?\)"
+IMAGE, LINK = re.compile(rf"!\[([^\[\]\n]{{0,500}})\]{TARGET}"), re.compile(rf"\[([^\[\]\n]{{0,500}})\]{TARGET}")
 MARKUP = re.compile(
     r"^[ \t]*(?:#{1,6} |> |[-*+] |\d+[.)] |```.*$|\|[ :|-]+$)|[*`|]+|\\(?=[!-/:-@\[-`{-~])", re.MULTILINE
 )
@@ -70,7 +72,8 @@ def load_plain(bodies: Bodies, ref: str, url: str) -> str:
 
 
 def strip_markup(markdown: str) -> str:
-    return " ".join(MARKUP.sub(" ", LINK.sub(r"\1", markdown)).split())
+    plain = LINK.sub(r"\1", IMAGE.sub(r"\1", markdown[:LONGEST_TEXT]))
+    return " ".join(MARKUP.sub(" ", plain).split())
 
 
 def text_of(fetched: Fetched) -> str:

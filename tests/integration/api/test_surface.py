@@ -23,7 +23,12 @@ NEEDED = {
     "to": "1",
 }
 NAMES = {"domain": NAME, "kind": "pages", "fingerprint": "0000", "job": "score", "rule": "error_rate"}
-BYTES = {"/api/images/{image}/thumbnail", "/api/images/{image}/file", "/api/pages/{page}/screenshot"}
+BYTES = {
+    "/api/images/{image}/thumbnail",
+    "/api/images/{image}/file",
+    "/api/pages/{page}/screenshot",
+    "/api/pages/{page}/text",
+}
 """The house has rows of them and no files."""
 OPEN_TO_ALL = {
     ("GET", "/health"),

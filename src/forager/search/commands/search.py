@@ -1,5 +1,6 @@
 """`forager search WORDS`: full text search over crawled pages; with `--products`, over products."""
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -122,11 +123,17 @@ def search(
 
 
 def _quoted(word: str) -> str:
-    """The shell took the quotes of "two words"; they meant something."""
-    bare = word.lstrip("-")
-    return (
-        f'{word[: len(word) - len(bare)]}"{bare}"' if " " in bare and '"' not in bare and " OR " not in bare else word
-    )
+    """The shell took the quotes of "two words", or of title:"two words"; they meant something. What has an operator
+    inside is a query of its own."""
+    from forager.search.words import FIELDS
+
+    lead, name, bare = re.fullmatch(r"(-*)([A-Za-z]*:)?(.*)", word, re.DOTALL).groups("")  # type: ignore[union-attr]
+    if name[:-1].lower() not in FIELDS:
+        name, bare = "", name + bare
+    names = "|".join(FIELDS)
+    if " " not in bare or '"' in bare or re.search(rf" OR | -\S|(?:^| )(?:{names}):", bare, re.IGNORECASE):
+        return word
+    return f'{lead}{name}"{bare}"'
 
 
 def _language(text: str | None) -> str | None:
