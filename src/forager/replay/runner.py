@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 PORTION = 100
 PAST = "past"
 """An older version that was asked for: it is read for the history only."""
-PRICES_ONLY = {"extractors": "[]", "items": "false"}
+PRICES_ONLY = {"extractors": "[]", "items": "false", "search_words": None}
 """Of an older version nothing else is kept."""
 MOST_IMAGES = 10_000
 """Images that each run's recorder remembers."""
