@@ -210,7 +210,9 @@ class PythonTree:
         return found, min(at + 1, len(page))
 
     def _end_of_raw(self, at: int, name: bytes) -> int:
-        found = self._page.find(b"</" + name + b">", at)
+        end = b"</" + name + b">"
+        # Nothing ends a `plaintext` but the page: an end tag in it is its text.
+        found = self._page.rfind(end, at) if name == b"plaintext" else self._page.find(end, at)
         return len(self._page) if found < 0 else found
 
     def _read_end(self, at: int) -> int:

@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from tests.fuzz.pages import SITES
@@ -154,6 +154,7 @@ def test_any_text_comes_back(parts: list[str]) -> None:
 
 
 @given(SITES)
+@example("<plaintext></plaintext>")
 @settings(max_examples=200, deadline=None)
 def test_a_page_gives_markdown_without_html_and_the_same_in_python(html: str) -> None:
     page = fetched(html.encode("utf-8", "replace"))
