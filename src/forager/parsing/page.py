@@ -21,7 +21,6 @@ from forager.parsing.charset import to_utf8
 from forager.parsing.clean import collapse, strip_hidden
 from forager.parsing.directives import combine
 from forager.parsing.document import GZIP, Document, is_listing, kind_of, read_document, read_json, read_list, unpack
-from forager.parsing.extractors.run import extract
 from forager.parsing.extractors.select import select_extractors
 from forager.parsing.head import LONGEST_DESCRIPTION, Head, read_head
 from forager.parsing.headline import find_headline
@@ -128,6 +127,8 @@ def read(
     found = _suspicions(fetched, reading)
     reading = replace(reading, flags=(*reading.flags, *found)) if found else reading
     if chosen := select_extractors(extractors, extractors_folder, extractor_texts):
+        from forager.parsing.extractors.run import extract  # with the first extractor: it loads turbohtml and pydantic
+
         result = extract(fetched, reading, chosen)
         reading = replace(
             reading,

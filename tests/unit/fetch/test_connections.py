@@ -11,10 +11,12 @@ EXEMPT = (
     "playground/",
     "runtime/server.py",
     "runtime/commands/up.py",
+    "backup/commands/drill.py",
     "engine/parser_server.py",
 )
 """PostgreSQL's own connections and RabbitMQ's, those that listen and dial nobody (a web on loopback, the API),
-`forager up`, which tries whether its own API answers yet, and the parser server, which gets its sockets."""
+`forager up` and the restore drill, which ask their own API on loopback, and the parser server, which gets its
+sockets."""
 OPENS = re.compile(
     r"create_connection|open_connection|open_unix_connection|sock_connect|\.connect\(|\.connect_ex\("
     r"|socket\.socket\(|getaddrinfo|gethostby|create_datagram_endpoint"

@@ -1,16 +1,21 @@
-"""Reads extractor files, and says in one sentence what is wrong with one: file, table, key."""
+"""Reads extractor files, and says in one sentence what is wrong with one: file, table, key.
+
+Definitions are imported with the first file: pydantic and turbohtml cost every process of a worker 20 MB otherwise.
+"""
 
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from forager import clock
 from forager.errors import UsageError
-from forager.parsing.extractors.definition import Extractor
 from forager.parsing.models import ParseOptions
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from forager.parsing.extractors.definition import Extractor
 
 FOLDER = "extractors"
 """Within the data folder."""
@@ -31,14 +36,18 @@ class BadFile:
 class Loaded:
     """The extractors of a folder, by name, and the files that could not be used."""
 
-    extractors: tuple[Extractor, ...] = ()
+    extractors: "tuple[Extractor, ...]" = ()
     files: tuple[str, ...] = ()
     """The file of each extractor."""
     bad: tuple[BadFile, ...] = ()
 
 
-def parse_extractor(text: str, file: str) -> Extractor:
+def parse_extractor(text: str, file: str) -> "Extractor":
     """Returns the extractor that a text defines; raises UsageError with a sentence that names file, table and key."""
+    from pydantic import ValidationError
+
+    from forager.parsing.extractors.definition import Extractor
+
     try:
         return Extractor.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
@@ -49,7 +58,7 @@ def parse_extractor(text: str, file: str) -> Extractor:
         raise UsageError(f"{file} is nested too deeply.") from None
 
 
-def load_file(path: Path) -> Extractor:
+def load_file(path: Path) -> "Extractor":
     """Returns the extractor of one file; raises UsageError if it cannot be read or is invalid."""
     try:
         with path.open("rb") as file:
@@ -126,7 +135,7 @@ class ExtractorFolder:
         return tuple(found)
 
 
-def _sentence(file: str, error: ValidationError) -> str:
+def _sentence(file: str, error: "ValidationError") -> str:
     first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
     message = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
     place = [f"number {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"]]

@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from forager.parsing.extractors.definition import Extractor
 from forager.parsing.extractors.load import ExtractorFolder, parse_extractor
+
+if TYPE_CHECKING:
+    from forager.parsing.extractors.definition import Extractor
 
 AUTO, NONE = "auto", "none"
 
 
-def select_extractors(names: Sequence[str], folder: str, texts: Sequence[str] = ()) -> Sequence[Extractor]:
+def select_extractors(names: Sequence[str], folder: str, texts: Sequence[str] = ()) -> "Sequence[Extractor]":
     """Returns the extractors with these names, all with `auto`; with `texts`, which define some, those alone."""
     if texts:
         return [_parsed(text) for text in texts]
@@ -26,5 +29,5 @@ def _open_folder(folder: str) -> ExtractorFolder:
 
 
 @lru_cache(32)
-def _parsed(text: str) -> Extractor:
+def _parsed(text: str) -> "Extractor":
     return parse_extractor(text, "extractor")
