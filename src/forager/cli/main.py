@@ -42,6 +42,7 @@ from forager.runtime.commands import up
 from forager.scheduler import commands as schedule
 from forager.search.commands import duplicates, reindex, search
 from forager.seeds.commands import seed
+from forager.site_audit import commands as report
 from forager.stats import commands as stats
 from forager.storage.commands import bodies, storage
 from forager.tasks.commands import batches, errors, task, tasks
@@ -79,6 +80,7 @@ for family in (
     page,
     images,
     links,
+    report,
     pages,
     runs,
     workers,

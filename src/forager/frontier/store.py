@@ -13,6 +13,7 @@ from forager.frontier.compiled import JoinLinks
 from forager.frontier.details import ITEMS_CUT, MOST_BYTES
 from forager.frontier.lexemes import Lexemes
 from forager.frontier.models import Outcome
+from forager.frontier.outcome_kind import LOGIN_WALL
 from forager.frontier.page_priority import priority_of
 from forager.frontier.rows import (
     AddedPage,
@@ -29,7 +30,7 @@ from forager.links.models import Discovery, Selection
 from forager.parsing.models import Keywords, Reading
 
 SQL = statements.load("forager.frontier")
-LINKS_CUT = "links_cut"
+LINKS_CUT, NOINDEX = "links_cut", "noindex"
 """Flag of a page with more links than the limit per page."""
 ADD_PAGES = Query(SQL["add_pages"], AddedPage)
 FIND_PAGES = Query(SQL["find_pages"], FoundPage)
@@ -142,8 +143,11 @@ def _empty_if_null(column: list[T | None]) -> list[T | None]:
 
 
 def flags_of(reading: Reading, selection: Selection) -> tuple[str, ...]:
-    """Returns the flags of a page, including whether links or items were dropped because of their number."""
-    flags = (*reading.flags, LINKS_CUT) if selection.dropped.get("too_many") else reading.flags
+    """Returns the flags of a page, including whether links or items were dropped because of their number, and whether
+    it asks not to be indexed."""
+    asks = reading.is_noindex and reading.listing is None and LOGIN_WALL not in reading.flags
+    flags = (*reading.flags, NOINDEX) if asks else reading.flags
+    flags = (*flags, LINKS_CUT) if selection.dropped.get("too_many") else flags
     return (*flags, ITEMS_CUT) if len(reading.structured_data) > MOST_BYTES else flags
 
 
