@@ -19,6 +19,7 @@ from forager.retention import routes as retention
 from forager.runs import routes as runs
 from forager.scheduler import routes as schedule
 from forager.search import routes as search
+from forager.site_audit import routes as site_audit
 from forager.stats.routes import stats
 from forager.storage import routes as storage
 from forager.tasks.routes import bulk as tasks_many
@@ -36,6 +37,7 @@ ALL = tuple(
         queues,
         stats,
         domains,
+        site_audit,
         domains_bulk,
         domains_denied,
         profiles,

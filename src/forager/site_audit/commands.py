@@ -58,6 +58,7 @@ def report(
     since = parse_past_time(compare, clock.now()) if compare is not None else None
     examples = limit or (MOST_IN_FILE if html is not None or as_json else MOST_EXAMPLES)
 
+    settings = begin(home=home)
     if csv is not None:
         csv.mkdir(parents=True, exist_ok=True)
 
@@ -67,7 +68,7 @@ def report(
             await _write_csv(connection, found, csv)
         return found
 
-    found = run_query(begin(home=home), "report", read)
+    found = run_query(settings, "report", read)
     if html is not None:
         from forager.site_audit.html import render_report
 
