@@ -47,10 +47,11 @@ def _sections(report: SiteReport) -> Iterator[str]:
 
 
 def _header(report: SiteReport) -> str:
-    visits = f", visited from {_day(report.first_visit_at)} to {_day(report.last_visit_at)}" if report.visited else ""
+    first, last = _day(report.first_visit_at), _day(report.last_visit_at)
+    visits = f" on {last}" if first == last else f" from {first} to {last}"
     return (
         f"<header><h1>Site report: {_link(report.base_url, report.site)}</h1>"
-        f"<p>{report.pages:,} pages known, {report.visited:,} visited, {report.html:,} read as HTML{visits}. "
+        f"<p>{report.pages:,} pages known, {report.visited:,} visited{visits}, {report.html:,} read as HTML. "
         f"Written on {report.created_at:%Y-%m-%d at %H:%M} UTC.</p></header>"
     )
 
@@ -151,4 +152,4 @@ def _cut(text: str) -> str:
 
 
 def _day(moment: datetime | None) -> str:
-    return "–" if moment is None else f"{moment:%Y-%m-%d}"
+    return "no day" if moment is None else f"{moment:%Y-%m-%d}"
