@@ -31,6 +31,7 @@ from forager.errors import ForagerError, UserError
 from forager.explain.commands import audit, check, repair, why
 from forager.export.commands import export
 from forager.images import commands as images
+from forager.mcp.commands import mcp
 from forager.pages.commands import fetch, links, page, pages, read
 from forager.products import commands as products
 from forager.proxies.commands import proxies
@@ -89,6 +90,7 @@ for family in (
     batches,
     products,
     search,
+    mcp,
     duplicates,
     reindex,
     why,

@@ -312,11 +312,11 @@ CREATE TABLE robots_requests (
     origin       text        NOT NULL,
     requested_at timestamptz NOT NULL,
     pace_ms      integer     NOT NULL,
-    purpose      text        NOT NULL DEFAULT 'robots' CHECK (purpose IN ('robots', 'login')),
+    purpose      text        NOT NULL DEFAULT 'robots' CHECK (purpose IN ('robots', 'login', 'fetch')),
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY
 );
 CREATE INDEX robots_requests_history ON robots_requests (domain_id, requested_at);
-COMMENT ON TABLE robots_requests IS 'Owner: domains. Every request for a robots.txt and of a login, so that politeness can be proved from the history.';
+COMMENT ON TABLE robots_requests IS 'Owner: domains. Every request for a robots.txt, of a login, and for a single page that a person or program asked for, so that politeness can be proved from the history.';
 
 CREATE TABLE domain_sessions (
     domain_id      bigint      PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,

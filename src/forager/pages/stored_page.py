@@ -1,0 +1,62 @@
+"""A stored page as it was at its newest visit: its row, and its body where one is kept."""
+
+import asyncio
+from dataclasses import dataclass
+
+from forager.db.rows import Row
+from forager.errors import ForagerError, NotFoundError
+from forager.fetch.models import Fetched
+from forager.instance import Forager
+from forager.pages.queries import find_page, get_page
+from forager.parsing.models import Reading
+from forager.storage import store
+from forager.storage.factory import open_readonly_store
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    page: Row
+    fetched: Fetched
+    reading: Reading
+
+
+async def find_stored(forager: Forager, url: str) -> tuple[Row, str | None]:
+    """Returns a page by any spelling of its URL, and the reference of its newest body, if one is stored."""
+    async with (
+        forager.pool.acquire() as conn,
+        conn.transaction(isolation="repeatable_read", readonly=True),
+    ):
+        page = await get_page(conn, (await find_page(conn, url))["id"])
+        refs = await store.newest_bodies(conn, [page["id"]])
+    return page, refs.get(page["id"])
+
+
+async def load_stored(forager: Forager, url: str) -> StoredPage:
+    """Returns a page with its newest body, read again. Raises NotFoundError, which says how to keep bodies, if there is
+    none."""
+    page, ref = await find_stored(forager, url)
+    if ref is None:
+        raise NotFoundError(explain_missing(page))
+    fetched, reading = await asyncio.to_thread(_read, forager, ref, page["url"])
+    return StoredPage(page, fetched, reading)
+
+
+def explain_missing(page: Row) -> str:
+    if page["fetched_at"] is None:
+        return f"{page['url']} was not read yet; `forager why {page['url']}` says when it will be."
+    return (
+        f"No body of {page['url']} is stored. `forager domain {page['domain']} set --keep snapshot` keeps bodies from "
+        "the next visit on."
+    )
+
+
+def _read(forager: Forager, ref: str, url: str) -> tuple[Fetched, Reading]:
+    from forager.parsing import page as page_parser
+
+    try:
+        fetched = open_readonly_store(forager.settings).load(ref, url)
+    except (OSError, KeyError) as error:
+        raise ForagerError(f"The stored body of {url} cannot be loaded: {error}.") from None
+    page_parser.preload()
+    words, agent = forager.settings.search.words_per_page, forager.settings.politeness.robots_agent
+    return fetched, page_parser.read(fetched, keyword_words=words, robots_agent=agent, markdown=True)
