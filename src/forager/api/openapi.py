@@ -27,6 +27,7 @@ TAGS = (
     ("search", "Finding pages, links and duplicates."),
     ("proxies", "Ways out, and the pools of domains."),
     ("exports", "Everything out again."),
+    ("firecrawl", "Scrape, crawl and map as Firecrawl has them; off unless `api.firecrawl` is true."),
     ("alerts", "What is wrong, who looks after it, who is told."),
     ("errors", "Failures that are one problem, and what to do with them."),
     ("storage", "What takes how much room; archives, backups, purges."),

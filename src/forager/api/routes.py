@@ -10,6 +10,7 @@ from forager.domains.routes import denied as domains_denied
 from forager.domains.routes import domains, profiles
 from forager.explain.routes import checks as explain
 from forager.export import routes as exports
+from forager.firecrawl.routes import firecrawl
 from forager.frontier import routes as frontier
 from forager.images import routes as images
 from forager.pages import routes as pages
@@ -51,6 +52,7 @@ ALL = tuple(
         search,
         proxies,
         exports,
+        firecrawl,
         alerts,
         errors,
         storage,

@@ -37,7 +37,7 @@ async def load_stored(forager: Forager, url: str) -> StoredPage:
     page, ref = await find_stored(forager, url)
     if ref is None:
         raise NotFoundError(explain_missing(page))
-    fetched, reading = await asyncio.to_thread(_read, forager, ref, page["url"])
+    fetched, reading = await asyncio.to_thread(read_stored, forager, ref, page["url"])
     return StoredPage(page, fetched, reading)
 
 
@@ -50,7 +50,8 @@ def explain_missing(page: Row) -> str:
     )
 
 
-def _read(forager: Forager, ref: str, url: str) -> tuple[Fetched, Reading]:
+def read_stored(forager: Forager, ref: str, url: str) -> tuple[Fetched, Reading]:
+    """Returns a stored response and reads it again. Blocks."""
     from forager.parsing import page as page_parser
 
     try:
