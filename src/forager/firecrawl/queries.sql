@@ -1,21 +1,44 @@
 -- Pages as Firecrawl's crawl and map return them. Reads only.
 
 -- name: crawled_pages
--- Returns the pages that a run read, in the order of their visits after one, with their stored bodies.
-SELECT t.id AS task_id, p.url, t.completed_at, t.status_code::int AS status_code, p.title, p.description, p.language,
-       (SELECT t.body_ref FROM bodies b WHERE b.name = split_part(t.body_ref, ':', 2) AND b.dropped_at IS NULL) AS body_ref
-FROM crawl_tasks t
-JOIN pages p ON p.id = t.page_id
-WHERE t.run_id = $1 AND t.id > $2 AND t.outcome = 'success' AND t.status_code BETWEEN 200 AND 299 AND NOT t.is_image AND NOT p.is_sitemap
-ORDER BY t.id
+-- Returns the pages of a crawl after one, in the order they were found: those that run $1 read, and of site $4 those that
+-- were read since $5, if their URLs match one of the folders $6 and of the patterns $7, and none of $8. Up to $9 in all.
+WITH chosen AS (
+    SELECT c.id FROM (
+        SELECT t.page_id AS id FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
+        WHERE t.run_id = $1 AND t.outcome = 'success' AND t.status_code BETWEEN 200 AND 299 AND NOT t.is_image AND NOT p.is_sitemap
+        UNION
+        SELECT p.id FROM pages p
+        WHERE p.domain_id = $4 AND p.status = 'fetched' AND p.content_hash IS NOT NULL AND p.fetched_at >= $5::timestamptz
+          AND (cardinality($6::text[]) = 0 OR p.url LIKE ANY ($6)) AND NOT p.is_image AND NOT p.is_sitemap
+          AND (cardinality($7::text[]) = 0 OR p.url LIKE ANY ($7)) AND NOT p.url LIKE ANY ($8::text[])
+    ) c
+    ORDER BY c.id LIMIT $9::bigint
+)
+SELECT p.id, p.url, p.fetched_at, v.status_code::int AS status_code, p.title, p.description, p.language, v.body_ref
+FROM chosen c
+JOIN pages p ON p.id = c.id
+LEFT JOIN LATERAL (
+    SELECT t.status_code, (SELECT t.body_ref FROM bodies b WHERE b.name = split_part(t.body_ref, ':', 2) AND b.dropped_at IS NULL) AS body_ref
+    FROM crawl_tasks t WHERE t.page_id = p.id AND t.outcome = 'success' ORDER BY t.id DESC LIMIT 1) v ON true
+WHERE c.id > $2
+ORDER BY c.id
 LIMIT $3;
 
 -- name: count_crawled
--- Counts the pages that a run read.
-SELECT count(*) AS pages
-FROM crawl_tasks t
-JOIN pages p ON p.id = t.page_id
-WHERE t.run_id = $1 AND t.outcome = 'success' AND t.status_code BETWEEN 200 AND 299 AND NOT t.is_image AND NOT p.is_sitemap;
+-- Counts the pages of a crawl, as crawled_pages returns them.
+SELECT count(*) AS pages FROM (
+    SELECT c.id FROM (
+        SELECT t.page_id AS id FROM crawl_tasks t JOIN pages p ON p.id = t.page_id
+        WHERE t.run_id = $1 AND t.outcome = 'success' AND t.status_code BETWEEN 200 AND 299 AND NOT t.is_image AND NOT p.is_sitemap
+        UNION
+        SELECT p.id FROM pages p
+        WHERE p.domain_id = $2 AND p.status = 'fetched' AND p.content_hash IS NOT NULL AND p.fetched_at >= $3::timestamptz
+          AND (cardinality($4::text[]) = 0 OR p.url LIKE ANY ($4)) AND NOT p.is_image AND NOT p.is_sitemap
+          AND (cardinality($5::text[]) = 0 OR p.url LIKE ANY ($5)) AND NOT p.url LIKE ANY ($6::text[])
+    ) c
+    LIMIT $7::bigint
+) n;
 
 -- name: find_run
 -- Returns the state of a run, and how many pages of its domains wait.

@@ -3,7 +3,7 @@ that `options.py` can reject or explain them; unknown ones are rejected."""
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from forager.api.types import Flag, Text, Url, Whole
 
@@ -19,6 +19,18 @@ class FirecrawlBody(BaseModel):
 
     origin: Text | None = Field(default=None, max_length=200, description="Which program asks; not used.")
     integration: Text | None = Field(default=None, max_length=200, description="The same.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_what_asks_for_nothing(cls, content: Any) -> Any:
+        """Drops nulls, and unknown options that are switched off: each version of Firecrawl's clients sends more of
+        them. An unknown option that asks for something is an error."""
+        if not isinstance(content, dict):
+            return content
+        asked = [str(name)[:40] for name, value in content.items() if name not in cls.model_fields and value]
+        if asked:
+            raise ValueError(f"{', '.join(sorted(asked))}: not supported")
+        return {name: value for name, value in content.items() if name in cls.model_fields and value is not None}
 
 
 class ScrapeOptions(FirecrawlBody):
@@ -38,7 +50,7 @@ class ScrapeOptions(FirecrawlBody):
     headers: dict[str, str] = Field(default={}, description="Not supported: they belong to the domain's settings.")
     waitFor: Whole = Field(default=0, ge=0, description="Not supported: pages are not rendered.")  # noqa: N815
     mobile: Flag = False
-    skipTlsVerification: Flag | None = Field(default=None, description="Not supported if true.")  # noqa: N815
+    skipTlsVerification: Flag | None = Field(default=None, description="Not supported: certificates are verified.")  # noqa: N815
     parsePDF: Flag = True  # noqa: N815
     parsers: list[str | dict[str, Any]] | None = Field(default=None, max_length=10)
     actions: list[dict[str, Any]] = Field(default=[], max_length=100, description="Not supported.")

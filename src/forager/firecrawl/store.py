@@ -1,5 +1,7 @@
 """Reads runs, their pages and the pages of sites. One short function per statement."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,10 +13,10 @@ SQL = statements.load("forager.firecrawl")
 
 
 class CrawledPage(NamedTuple):
-    task_id: int
+    id: int
     url: str
-    completed_at: datetime
-    status_code: int
+    fetched_at: datetime | None
+    status_code: int | None
     title: str | None
     description: str | None
     language: str | None
@@ -49,12 +51,31 @@ FIND_SITE = Query(SQL["find_site"], SiteState)
 MAP_PAGES = Query(SQL["map_pages"], MapRow)
 
 
-async def list_crawled(conn: Connection, run: int, *, after: int, limit: int) -> list[CrawledPage]:
-    return await CRAWLED_PAGES.fetch(conn, run, after, limit)
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """What belongs to a crawl: the pages that its run read, and stored ones of its site that are new enough."""
+
+    run: int
+    site_id: int | None
+    since: datetime | None
+    """None: only what the run read."""
+    folders: Sequence[str]
+    include: Sequence[str]
+    exclude: Sequence[str]
+    """Patterns for LIKE."""
+    limit: int | None
+
+    @property
+    def filters(self) -> tuple[object, ...]:
+        return (self.site_id, self.since, list(self.folders), list(self.include), list(self.exclude), self.limit)
 
 
-async def count_crawled(conn: Connection, run: int) -> int:
-    return await COUNT_CRAWLED.one(conn, run)
+async def list_crawled(conn: Connection, crawl: Crawl, *, after: int, limit: int) -> list[CrawledPage]:
+    return await CRAWLED_PAGES.fetch(conn, crawl.run, after, limit, *crawl.filters)
+
+
+async def count_crawled(conn: Connection, crawl: Crawl) -> int:
+    return await COUNT_CRAWLED.one(conn, crawl.run, *crawl.filters)
 
 
 async def find_run(conn: Connection, run: int) -> RunState | None:

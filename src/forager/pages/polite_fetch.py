@@ -22,6 +22,7 @@ from forager.robots.rules import Rules
 from forager.urls.domain import domain_of, origin_of
 
 LONGEST_WAIT_S = 30.0
+LEASE_WAIT_S, LEASE_POLL_S = 5.0, 0.5
 MOST_DOMAINS = 10_000
 """Of which the pace and robots.txt are remembered."""
 
@@ -80,11 +81,7 @@ class PoliteFetcher:
         ]
         robots_s = 0.0 if is_unpaced else max(asked, default=0.0)
         delay_s = 0.0 if is_unpaced else clamp_delay(politeness.delay)
-        async with self._forager.pool.acquire() as conn, conn.transaction():
-            await require_allowed(conn, [domain])
-            place = await reserve_request(
-                conn, domain, delay_s=delay_s, robots_delay_s=robots_s, within_s=LONGEST_WAIT_S
-            )
+        place = await self._reserve(domain, delay_s, robots_s)
         if place is not None and not place.is_reserved:
             raise ConflictError(_explain(domain, place))
         delay_s = max(delay_s, robots_s) if place is None else 0.0 if is_unpaced else clamp_delay(place.delay_s)
@@ -93,6 +90,19 @@ class PoliteFetcher:
             raise ConflictError(f"The next request to {domain} may leave in {wait_s:.0f} s; ask again then.")
         await asyncio.sleep(max(wait_s, 0.0))
         return delay_s, place
+
+    async def _reserve(self, domain: str, delay_s: float, robots_s: float) -> Reservation | None:
+        """Waits some seconds for a worker that holds the domain: one that finished a crawl releases it soon."""
+        give_up_at = clock.monotonic() + LEASE_WAIT_S
+        while True:
+            async with self._forager.pool.acquire() as conn, conn.transaction():
+                await require_allowed(conn, [domain])
+                place = await reserve_request(
+                    conn, domain, delay_s=delay_s, robots_delay_s=robots_s, within_s=LONGEST_WAIT_S
+                )
+            if place is None or not place.is_leased or clock.monotonic() > give_up_at:
+                return place
+            await asyncio.sleep(LEASE_POLL_S)
 
 
 def _explain(domain: str, place: Reservation) -> str:

@@ -14,13 +14,13 @@ from forager.api.database import change, exclusive_request, get_forager, look, s
 from forager.api.errors import responses
 from forager.api.reply import as_json, reply
 from forager.api.types import LARGEST_ID
+from forager.db.types import Connection
 from forager.errors import (
     AddressBlockedError,
     BadUrlError,
     ForagerError,
     NotFoundError,
     RobotsDeniedError,
-    RobotsUnreachableError,
     UsageError,
     VisitTimeoutError,
 )
@@ -28,13 +28,16 @@ from forager.firecrawl import schemas as models
 from forager.firecrawl import store
 from forager.firecrawl.documents import LETTERS, Source, build_document
 from forager.firecrawl.routes import options
+from forager.links.scope import claim_patterns
 from forager.pages.fetch_one import Seen
 from forager.pages.polite_fetch import PoliteFetcher
 from forager.pages.stored_page import StoredPage, find_stored, load_stored, read_stored
 from forager.runs import service as runs
+from forager.runs.models import RunSpec
 from forager.seeds.found import Seed, credentials_note, to_url
 from forager.seeds.sitemap_fetch import follow_sitemap
 from forager.seeds.validate import validate_seed
+from forager.stats.store import find_run as find_spec
 from forager.storage.policy import ContentPolicy
 from forager.urls.domain import domain_of, origin_of
 
@@ -49,6 +52,17 @@ OFF = (
     "start the API again."
 )
 
+DEFAULT_AGE_MS = {"v1": 0, "v2": 2 * models.DAY_MS}
+MOST_AGE_MIN = 9_999_999
+KNOWN = (
+    "The site was crawled before, and pages that were read are not visited again: set scrapeOptions.maxAge to get "
+    "stored ones too."
+)
+KNOWN_WITH_AGE = (
+    "The site was crawled before: pages that were read within scrapeOptions.maxAge come as they are stored."
+)
+NOTHING_KNOWN = "No page of {name} is known, and it has no sitemap at the usual place: crawl it first."
+
 
 def require_switched_on(request: Request) -> None:
     if not get_forager(request).settings.api.firecrawl:
@@ -56,7 +70,9 @@ def require_switched_on(request: Request) -> None:
 
 
 router = APIRouter(tags=["firecrawl"])
-CrawlId = Annotated[str, Path(pattern="^[0-9]{1,18}-[mhrl]{1,4}$", description="As the crawl was answered.")]
+CrawlId = Annotated[
+    str, Path(pattern="^[0-9]{1,18}-[mhrl]{1,4}(-[0-9]{1,7})?$", description="As the crawl was answered.")
+]
 After = Annotated[int, Query(ge=0, le=LARGEST_ID, description="Of the link `next`.")]
 
 
@@ -132,8 +148,8 @@ async def _fetch(request: Request, url: str, within_s: float) -> Seen:
 def _read_error(error: Exception) -> ApiError:
     sentence = f"{str(error).rstrip('.')}."
     match error:
-        case AddressBlockedError() | RobotsDeniedError() | RobotsUnreachableError():
-            return ApiError(403, sentence, "fetch_denied")
+        case AddressBlockedError() | RobotsDeniedError():
+            return ApiError(409, sentence, "fetch_denied")
         case VisitTimeoutError():
             return ApiError(408, sentence, "fetch_timeout")
         case _:
@@ -161,8 +177,10 @@ async def _order(request: Request, who: Any, body: models.CrawlBody, version: st
     scraping = body.scrapeOptions or models.ScrapeOptions()
     formats = options.read_formats(scraping.formats)
     warnings = options.check_scrape(scraping, formats)
+    max_age_s = (DEFAULT_AGE_MS[version] if scraping.maxAge is None else scraping.maxAge) / 1000
     async with look(request) as conn:
         site = await store.find_site(conn, domain_of(url))
+        visited, _ = await runs.preview_seeds(conn, [url])
     policy = (site.content_policy if site else None) or settings.storage.content_policy
     needs = ContentPolicy.SNAPSHOT.value if policy == ContentPolicy.SIGNALS.value else None
     spec, more = options.build_run(body, url, content=needs)
@@ -170,6 +188,9 @@ async def _order(request: Request, who: Any, body: models.CrawlBody, version: st
         run = await runs.order_run(deed.conn, spec, by=deed.by, is_scored=settings.crawl.domain_order == "smart")
         await deed.note("run.start", "run", run, seeds=[url], scope=spec.scope.value)
     number = f"{run}-{''.join(LETTERS[name] for name in formats)}"
+    number += f"-{min(round(max_age_s / 60), MOST_AGE_MIN)}" if max_age_s >= 60 else ""
+    if visited:
+        more.append(KNOWN_WITH_AGE if max_age_s >= 60 else KNOWN)
     answer = {"success": True, "id": number, "url": _address(request, f"/{version}/crawl/{number}")}
     return reply(answer | ({"warning": " ".join([*warnings, *more])} if warnings or more else {}))
 
@@ -193,13 +214,14 @@ async def show_crawl_v2(request: Request, _who: User, crawl: CrawlId, after: Aft
 
 async def _show(request: Request, crawl: str, after: int, version: str) -> Response:
     require_switched_on(request)
-    run, formats = _read_id(crawl)
+    run, formats, max_age_s = _read_id(crawl)
     async with snapshot(request) as conn:
-        state = await store.find_run(conn, run)
-        if state is None:
+        state, spec = await store.find_run(conn, run), await find_spec(conn, run)
+        if state is None or spec is None or not spec.seeds:
             raise NotFoundError(f"There is no crawl {crawl}.")
-        rows = await store.list_crawled(conn, run, after=after, limit=PAGES_AT_ONCE + 1)
-        done = await store.count_crawled(conn, run)
+        wanted = await _choose_pages(conn, run, spec, state, max_age_s)
+        rows = await store.list_crawled(conn, wanted, after=after, limit=PAGES_AT_ONCE + 1)
+        done = await store.count_crawled(conn, wanted)
     documents, last = await _load(request, rows[:PAGES_AT_ONCE], formats)
     shown = len(documents)
     total = done if state.status != "running" else done + state.waiting
@@ -218,9 +240,28 @@ async def _show(request: Request, crawl: str, after: int, version: str) -> Respo
     return reply(answer)
 
 
-def _read_id(crawl: str) -> tuple[int, list[str]]:
-    number, _, letters = crawl.partition("-")
-    return int(number), [name for name, letter in LETTERS.items() if letter in letters]
+async def _choose_pages(
+    conn: Connection, run: int, spec: RunSpec, state: store.RunState, max_age_s: float
+) -> store.Crawl:
+    seed = spec.seeds[0]
+    site = await store.find_site(conn, domain_of(seed)) if max_age_s else None
+    folders, include, exclude = claim_patterns(spec)
+    return store.Crawl(
+        run,
+        site_id=site.id if site else None,
+        since=state.started_at - timedelta(seconds=max_age_s) if max_age_s else None,
+        folders=folders or (),
+        include=include or (),
+        exclude=exclude or (),
+        limit=spec.max_pages,
+    )
+
+
+def _read_id(crawl: str) -> tuple[int, list[str], float]:
+    """Returns the run, the formats and the age in seconds up to which stored pages belong to the crawl."""
+    number, letters, *age = crawl.split("-")
+    formats = [name for name, letter in LETTERS.items() if letter in letters]
+    return int(number), formats, float(age[0]) * 60 if age else 0.0
 
 
 def _status_of(state: store.RunState) -> str:
@@ -238,7 +279,7 @@ def _status_of(state: store.RunState) -> str:
 async def _load(
     request: Request, rows: list[store.CrawledPage], formats: list[str]
 ) -> tuple[list[dict[str, Any]], int]:
-    """Returns documents up to ten megabytes, at least one, and the visit of the last one."""
+    """Returns documents up to ten megabytes, at least one, and the page of the last one."""
     forager, documents, size, last = get_forager(request), list[dict[str, Any]](), 0, 0
     for row in rows:
         document = await _load_one(forager, row, formats)
@@ -246,7 +287,7 @@ async def _load(
         if documents and size > MOST_BYTES:
             break
         documents.append(document)
-        last = row.task_id
+        last = row.id
     return documents, last
 
 
@@ -254,7 +295,7 @@ async def _load_one(forager: Any, row: store.CrawledPage, formats: list[str]) ->
     if row.body_ref is not None:
         try:
             fetched, reading = await asyncio.to_thread(read_stored, forager, row.body_ref, row.url)
-            return build_document(Source(row.url, fetched, reading, row.completed_at), formats)
+            return build_document(Source(row.url, fetched, reading, row.fetched_at), formats)
         except ForagerError:
             pass
     metadata = {"sourceURL": row.url, "url": row.url, "statusCode": row.status_code, "title": row.title}
@@ -266,7 +307,7 @@ async def _load_one(forager: Any, row: store.CrawledPage, formats: list[str]) ->
 async def cancel_crawl(request: Request, who: Admin, crawl: CrawlId) -> Response:
     """End a crawl: its workers finish what is open."""
     require_switched_on(request)
-    run, _ = _read_id(crawl)
+    run, _, _ = _read_id(crawl)
     async with change(request, who) as deed:
         await runs.stop_run(deed.conn, run)
         await deed.note("run.stop", "run", run)
@@ -319,7 +360,7 @@ async def _map(
             limit=body.limit,
         )
     if mode == "skip" or (site is not None and site.has_sitemap and not asks_again):
-        return rows, None
+        return rows, None if rows else NOTHING_KNOWN.format(name=name)
     if site is not None and site.is_leased:
         return rows, f"A worker is crawling {name}, so its sitemap was not asked for."
     found = await _read_sitemap(request, url, body)
@@ -328,7 +369,7 @@ async def _map(
     ]
     known = {row.url for row in rows}
     rows += [store.MapRow(each, None, None) for each in dict.fromkeys(kept) if each not in known]
-    return rows[: body.limit], None
+    return rows[: body.limit], None if rows else NOTHING_KNOWN.format(name=name)
 
 
 def _is_wanted(url: str, search: str | None, *, without_query: bool) -> bool:

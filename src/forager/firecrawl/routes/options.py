@@ -42,7 +42,6 @@ def check_scrape(options: ScrapeOptions, formats: Iterable[str]) -> list[str]:
         (options.headers, "headers", "set them with the domain, where secrets are encrypted"),
         (options.waitFor, "waitFor", "set `rendering` in the crawl settings of the domain and crawl it"),
         (options.mobile, "mobile", "leave it out"),
-        (options.skipTlsVerification, "skipTlsVerification", "set verify_tls with the domain and crawl it"),
         (options.actions, "actions", "leave them out"),
         (options.location, "location", "set a proxy and accept_language with the domain and crawl it"),
         (options.jsonOptions, "jsonOptions", "take markdown, and extract from that"),
@@ -58,6 +57,8 @@ def check_scrape(options: ScrapeOptions, formats: Iterable[str]) -> list[str]:
         warnings.append(HTML_NOTE)
     if not options.onlyMainContent and "markdown" in formats:
         warnings.append("onlyMainContent is always true for markdown; rawHtml has the whole page.")
+    if options.skipTlsVerification:
+        warnings.append("skipTlsVerification has no effect: certificates are verified.")
     if not (options.removeBase64Images and options.blockAds):
         warnings.append("removeBase64Images and blockAds have no effect: pages are not rendered.")
     return warnings
