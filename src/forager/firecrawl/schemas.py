@@ -1,6 +1,7 @@
 """Requests and responses in the shape that Firecrawl documents. Options that Forager does not have are declared, so
 that `options.py` can reject or explain them; unknown ones are rejected."""
 
+from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -10,6 +11,14 @@ from forager.api.types import Flag, Text, Url, Whole
 DAY_MS = 86_400_000
 MOST_LINKS = 30_000
 MOST_PAGES = 1_000_000
+
+
+class SitemapMode(StrEnum):
+    """How a sitemap is used."""
+
+    INCLUDE = "include"
+    SKIP = "skip"
+    ONLY = "only"
 
 
 class FirecrawlBody(BaseModel):
@@ -77,7 +86,7 @@ class CrawlBody(FirecrawlBody):
     maxDepth: Whole | None = Field(default=None, ge=0, le=1000)  # noqa: N815
     maxDiscoveryDepth: Whole | None = Field(default=None, ge=0, le=1000)  # noqa: N815
     limit: Whole = Field(default=10_000, ge=1, le=MOST_PAGES)
-    sitemap: Literal["include", "skip", "only"] | None = None
+    sitemap: SitemapMode | None = None
     ignoreSitemap: Flag = False  # noqa: N815
     ignoreQueryParameters: Flag = Field(default=False, description="Not supported if true.")  # noqa: N815
     deduplicateSimilarURLs: Flag = True  # noqa: N815
@@ -108,7 +117,7 @@ class MapBody(MapOptions):
 
 
 class MapBodyV2(MapOptions):
-    sitemap: Literal["include", "skip", "only"] = "include"
+    sitemap: SitemapMode = SitemapMode.INCLUDE
     ignoreQueryParameters: Flag = True  # noqa: N815
     ignoreCache: Flag = Field(default=False, description="Ask the site for its sitemap although pages are known.")  # noqa: N815
 

@@ -83,11 +83,11 @@ class PoliteFetcher:
         delay_s = 0.0 if is_unpaced else clamp_delay(politeness.delay)
         place = await self._reserve(domain, delay_s, robots_s)
         if place is not None and not place.is_reserved:
-            raise ConflictError(_explain(domain, place))
+            raise ConflictError(_explain(domain, place), "domain_held" if place.is_leased else "domain_without_turn")
         delay_s = max(delay_s, robots_s) if place is None else 0.0 if is_unpaced else clamp_delay(place.delay_s)
         wait_s = self._next_at.get(domain, 0.0) - clock.monotonic() if place is None else place.wait_s
         if wait_s > LONGEST_WAIT_S:
-            raise ConflictError(f"The next request to {domain} may leave in {wait_s:.0f} s; ask again then.")
+            raise ConflictError(_explain_wait(domain, wait_s), "domain_without_turn")
         await asyncio.sleep(max(wait_s, 0.0))
         return delay_s, place
 
@@ -115,4 +115,8 @@ def _explain(domain: str, place: Reservation) -> str:
             f"A worker is crawling {domain} now, and only it may ask the site: take what is stored, or ask again when "
             "it is done."
         )
-    return f"The next request to {domain} may leave in {place.wait_s:.0f} s; ask again then."
+    return _explain_wait(domain, place.wait_s)
+
+
+def _explain_wait(domain: str, wait_s: float) -> str:
+    return f"The next request to {domain} may leave in {wait_s:.0f} s; ask again then."
