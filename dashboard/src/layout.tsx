@@ -35,6 +35,7 @@ const PLACES: { title: string; places: Place[] }[] = [
       { to: "/search", text: "Search", icon: icon.Search },
       { to: "/pages", text: "Pages", icon: icon.FileText },
       { to: "/products", text: "Products", icon: icon.Tag },
+      { to: "/extractors", text: "Extractors", icon: icon.Crosshair },
       { to: "/images", text: "Images", icon: icon.Picture },
     ],
   },

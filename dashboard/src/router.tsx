@@ -81,6 +81,10 @@ const routes = [
     lazyRouteComponent(() => import("./pages/products/product"), "ProductPage"),
   ),
   page(
+    "/extractors",
+    lazyRouteComponent(() => import("./pages/extractors/extractors"), "Extractors"),
+  ),
+  page(
     "/images",
     lazyRouteComponent(() => import("./pages/images/grid"), "Images"),
   ),

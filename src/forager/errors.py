@@ -4,6 +4,7 @@
     ├── UserError                     what a person typed or configured; becomes one sentence and an exit code
     │   ├── UsageError                2
     │   ├── NotFoundError             3
+    │   │   └── BodyGoneError             a body that was stored and has been deleted
     │   ├── ConfigurationError        4
     │   ├── DatabaseUnreachableError  5
     │   └── ConflictError             7
@@ -79,6 +80,12 @@ class UsageError(UserError):
 class NotFoundError(UserError):
     exit_code = 3
     problem = "not_found"
+
+
+class BodyGoneError(NotFoundError):
+    """A body that was stored and has been deleted, or lost. The API's 410."""
+
+    problem = "body_gone"
 
 
 class ConfigurationError(UserError):

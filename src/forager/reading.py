@@ -91,6 +91,8 @@ class PageContent:
     headings: str
     text: str
     """All of the main text."""
+    markdown: str
+    """The same as Markdown: with headings, lists, tables, links with absolute addresses, code and images."""
     links: list[Link]
     images: list[Image]
     products: list[PageProduct]
@@ -134,7 +136,7 @@ def read(body: bytes, url: str, content_type: str = "text/html") -> PageContent:
 def read_body(body: bytes, url: str, content_type: str, robots_agent: str = "forager") -> Reading:
     """Parses a file with its whole main text. `url` is normalised."""
     fetched = Fetched(url, 200, {"content-type": content_type}, body, len(body), 0)
-    return parser.read(fetched, keyword_words=ALL_WORDS, robots_agent=robots_agent, parser_name=AUTO)
+    return parser.read(fetched, keyword_words=ALL_WORDS, robots_agent=robots_agent, parser_name=AUTO, markdown=True)
 
 
 def content_of(reading: Reading, url: str) -> PageContent:
@@ -158,6 +160,7 @@ def content_of(reading: Reading, url: str) -> PageContent:
         rating_count=reading.rating_count,
         headings=reading.headings,
         text=reading.text,
+        markdown=reading.markdown,
         links=_links(reading.base_url, reading.links),
         images=_images(reading.base_url, reading.images),
         products=_products(reading, url),

@@ -240,6 +240,21 @@ def test_a_page_that_only_root_may_read_is_read_by_another(fresh: Path, tmp_path
     assert fresh.stat().st_uid == pwd.getpwnam(account.SERVICE).pw_uid
 
 
+def test_standard_input_is_left_for_the_other_account(fresh: Path, tmp_path: Path) -> None:
+    for command, given in (
+        ("domain a.example set --username bob --password-file -", "secret"),
+        ("profiles apply -", "[profile.shops]\ndelay = '2s'"),
+        ("profiles join shops --file -", "a.example"),
+        ("tasks submit -f -", "https://a.example/"),
+        ("proxies add -f -", "http://proxy.example:8080"),
+    ):
+        order = [str(PROGRAM), *command.split()]
+        done = subprocess.run(
+            order, env=environ(fresh), cwd=tmp_path, input=given, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.skipif(find_missing_dependency() is not None, reason=f"{find_missing_dependency()}")
 def test_chromium_of_root_keeps_its_sandbox(fresh: Path, scripted: Site, tmp_path: Path) -> None:
     fetch = start(fresh, "fetch", scripted.url, "--rendering", "always", folder=tmp_path)

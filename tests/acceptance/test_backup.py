@@ -40,6 +40,15 @@ def test_a_backup_during_a_crawl_lives_on_elsewhere(
     assert json.loads(saved.stdout)["file_count"] > 0
     crawl.finish()
 
+    drill = own_forager.run("restore", str(tmp_path / "saved"), "--drill", "--json")
+    assert drill.returncode == 0, drill.stderr
+    told = json.loads(drill.stdout)
+    assert (told["is_clean"], told["backup"]) == (True, str(tmp_path / "saved"))
+    steps = {step["name"]: step["result"] for step in told["steps"]}
+    assert steps["health"] == "/health answered 200"
+    assert {"guarantees", "pages", "waiting", "dashboard"} <= set(steps)
+    assert "; now " in steps["tasks"], "the crawl went on since"
+
     restored = elsewhere.run("restore", str(tmp_path / "saved"))
     assert restored.returncode == 0, restored.stderr
     assert "✗" not in restored.stdout

@@ -106,6 +106,12 @@ def test_a_bare_name_tries_http_and_remembers_it(forager: Forager) -> None:
         assert "https" not in again.stderr
         assert forager.value(FALLBACKS) == 1
         assert sorted(site.pages_asked()) == ["/", "/", "/a"]
+        assert forager.ask("UPDATE origins SET robots_expires_at = now() RETURNING origin"), "the next day"
+        forager.do("domain", site.domain, "reset")
+        next_day = forager.run("crawl", "--known", "--contact", "me@example.org", *ALLOWED, **ENVIRON)
+        assert next_day.returncode == 0, next_day.stderr
+        assert forager.value(FALLBACKS) == 2
+        assert forager.value("SELECT status::text FROM domains") != "unreachable", "the https seed does not stop it"
         forager.check()
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.quality import judge
+from tests.quality import judge, structure
 
 from forager.fetch.models import Fetched
 from forager.parsing.models import Reading
@@ -67,6 +67,7 @@ class Truth:
 
     facts: Mapping[str, Mapping[str, Any]]
     contents: Mapping[str, str]
+    """As HTML."""
 
     def of(self, name: str) -> Mapping[str, Any]:
         folder, _, page = name.removesuffix(".html").partition("/")
@@ -81,7 +82,7 @@ def load_truth(folder: Path | None = None) -> Truth:
         if name.endswith("truth.json"):
             facts[name.partition("/")[0]] = json.loads(body())
         elif name.endswith(".expected.html"):
-            contents[name.replace(".expected", "")] = judge.text_of(body().decode())
+            contents[name.replace(".expected", "")] = body().decode()
     return Truth(facts, contents)
 
 
@@ -155,7 +156,7 @@ def measure(folder: Path | None = None) -> Figures:
     figures = Figures()
     for name, body in real_pages(folder):
         facts = truth.of(name)
-        reading = read(_fetched(name, body, facts), keyword_words=ALL_WORDS)
+        reading = read(_fetched(name, body, facts), keyword_words=ALL_WORDS, markdown=name.startswith("articles/"))
         kind = name.partition("/")[0]
         if kind == "articles":
             _judge_article(figures, name, reading, facts, truth.contents.get(name, ""))
@@ -193,6 +194,8 @@ def _judge_shop(figures: Figures, page: str, reading: Reading, facts: Mapping[st
 
 def _judge_article(figures: Figures, page: str, reading: Reading, facts: Mapping[str, Any], content: str) -> None:
     if content.strip():
+        _judge_markdown(figures, page, reading.markdown, content)
+        content = judge.text_of(content)
         by_words, by_shingles = judge.text_scores(reading.text, content)
         sizes = f"({len(reading.text.split())} words for {len(content.split())}: {reading.text[:60]!r})"
         figures["articles.text"].grade(page, by_words, sizes)
@@ -204,6 +207,22 @@ def _judge_article(figures: Figures, page: str, reading: Reading, facts: Mapping
     figures.compare(
         "articles.published", page, judge.published_day(reading), facts.get("publishedTime"), judge.same_day
     )
+
+
+def _judge_markdown(figures: Figures, page: str, markdown: str, content: str) -> None:
+    """The words of the Markdown, as another parser shows it, and how much of the structure is there."""
+    shown = structure.to_html(markdown)
+    by_words, _ = judge.text_scores(judge.text_of(shown), judge.text_of(content))
+    figures["articles.markdown"].grade(page, by_words, "words of the Markdown")
+    found, wanted = structure.structure_of(shown), structure.structure_of(content)
+    for kind in structure.KINDS:
+        figure = figures[f"articles.markdown_{kind}"]
+        common = (found[kind] & wanted[kind]).total()
+        figure.asked += wanted[kind].total()
+        figure.given += found[kind].total()
+        figure.right += common
+        if common < wanted[kind].total():
+            figure.misses.append(f"{page}: {common} of {wanted[kind].total()}, {list(wanted[kind] - found[kind])[:3]}")
 
 
 def _judge_recipe(figures: Figures, page: str, reading: Reading, facts: Mapping[str, Any]) -> None:

@@ -338,12 +338,12 @@ export function Select({
   all?: string;
 }) {
   return (
-    <label className="inline-flex items-center gap-1.5 text-soft">
-      <span className="text-xs">{label}</span>
+    <label className="inline-flex max-w-full items-center gap-1.5 text-soft">
+      <span className="shrink-0 text-xs">{label}</span>
       <select
         value={value ?? ""}
         onChange={(event) => onChange(event.target.value || undefined)}
-        className="min-h-9 rounded-md border border-line bg-surface px-2 text-sm text-ink"
+        className="min-h-9 min-w-0 rounded-md border border-line bg-surface px-2 text-sm text-ink"
       >
         {all !== undefined && <option value="">{all}</option>}
         {options.map((option) => {

@@ -38,6 +38,7 @@ export const FileText = draw(
     <path d="M14 3v4h4M9 12h6M9 16h6" />
   </>,
 );
+export const Crosshair = draw(<path d="M12 3v5M12 16v5M3 12h5M16 12h5M12 12h.01M5 12a7 7 0 1 0 14 0a7 7 0 1 0-14 0" />);
 export const Tag = draw(
   <>
     <path d="M3 12V4h8l10 10-8 8z" />

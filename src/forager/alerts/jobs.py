@@ -102,6 +102,7 @@ async def gather(context: JobContext) -> RuleInput:
         pools=await store.get_pool_stats(conn, since_s=POOLS_S),
         missing_proxies=await store.get_missing_proxies(conn),
         parsers=await store.get_parse_stats(conn),
+        fields=await store.get_field_stats(conn),
         disks=read_disks(settings),
         jobs=[job for job in await store.get_job_status(conn) if _is_watched(job.name, context)],
         dead=dead,

@@ -204,6 +204,18 @@ GROUP BY d.id, d.name
 HAVING count(*) FILTER (WHERE p.day >= t.today - 1) > 0 AND count(*) FILTER (WHERE p.day < t.today - 1) > 0
 ORDER BY d.name;
 
+-- name: get_field_stats
+-- In how many records each extractor found each field of a domain: yesterday and today against the week before.
+SELECT d.name, sum(g.found + g.missing) FILTER (WHERE g.day >= t.today - 1)::int AS attempts, sum(g.valid) FILTER (WHERE g.day >= t.today - 1)::int AS valid,
+       sum(g.found + g.missing) FILTER (WHERE g.day < t.today - 1)::int AS attempts_before, sum(g.valid) FILTER (WHERE g.day < t.today - 1)::int AS valid_before,
+       g.extractor, g.field
+FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS today) t
+JOIN extractor_days g ON g.day >= t.today - 8
+JOIN domains d ON d.id = g.domain_id
+GROUP BY d.id, d.name, g.extractor, g.field
+HAVING count(*) FILTER (WHERE g.day >= t.today - 1) > 0 AND count(*) FILTER (WHERE g.day < t.today - 1) > 0
+ORDER BY d.name, g.extractor, g.field;
+
 -- name: count_dead
 -- Failures of our own in the last $1 seconds: visits that were not retried, visits that hit a bug and are retried, and webhook calls that
 -- were given up.

@@ -96,6 +96,13 @@ RULES: Mapping[str, Rule] = {
             "Fewer products of a domain can be read than before, by `alerts.max_parse_drop`.",
         ),
         Rule(
+            "coverage_drop",
+            "warning",
+            10 * MINUTE,
+            10 * MINUTE,
+            "An extractor finds a field in fewer records of a domain than before, by `alerts.max_parse_drop`.",
+        ),
+        Rule(
             "disk_low",
             "critical",
             1 * MINUTE,
@@ -225,6 +232,9 @@ class ParseStats:
     attempts_before: int
     valid_before: int
     """In the week before."""
+    extractor: str = ""
+    """The extractor, and its field (empty: whole records); empty for products."""
+    field: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +264,8 @@ class RuleInput:
     pools: Sequence[PoolStats] = ()
     missing_proxies: Sequence[MissingProxies] = ()
     parsers: Sequence[ParseStats] = ()
+    fields: Sequence[ParseStats] = ()
+    """Of extractors."""
     disks: Sequence[Disk] = ()
     jobs: Sequence[JobStatus] = ()
     dead: Mapping[str, int] = field(default_factory=dict)
@@ -287,6 +299,7 @@ def evaluate_rules(facts: RuleInput, limits: Limits = USUAL) -> list[Finding]:
         *check_missing_proxies(facts),
         *proxies_failing(facts, limits),
         *parse_drop(facts, limits),
+        *coverage_drop(facts, limits),
         *disk_low(facts, limits),
         *check_failed_jobs(facts),
         *check_late_jobs(facts),
@@ -391,12 +404,22 @@ def proxies_failing(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Findin
 def parse_drop(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
     """Checks by how many percentage points the share of valid products fell against the week before."""
     for parser in facts.parsers:
-        if min(parser.attempts, parser.attempts_before) >= FEWEST_REQUESTS:
-            now, before = parser.valid / parser.attempts, parser.valid_before / parser.attempts_before
-            says = (
-                f"{now:.0%} of the products of {parser.domain} could be read; in the week before it were {before:.0%}."
-            )
-            yield from _check_threshold("parse_drop", parser.domain, before - now, (limits.parse_drop, HALF), says)
+        yield from _check_drop("parse_drop", parser.domain, parser, f"the products of {parser.domain}", limits)
+
+
+def coverage_drop(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:
+    """Checks by how many percentage points the share of records in which a field was found fell."""
+    for each in facts.fields:
+        name = f"{each.extractor}.{each.field}" if each.field else each.extractor
+        what = f"the values of {name} on {each.domain}" if each.field else f"the records of {name} on {each.domain}"
+        yield from _check_drop("coverage_drop", f"{each.domain} {name}", each, what, limits)
+
+
+def _check_drop(rule: str, subject: str, stats: ParseStats, what: str, limits: Limits) -> Iterator[Finding]:
+    if min(stats.attempts, stats.attempts_before) >= FEWEST_REQUESTS:
+        now, before = stats.valid / stats.attempts, stats.valid_before / stats.attempts_before
+        says = f"{now:.0%} of {what} could be read; in the week before it were {before:.0%}."
+        yield from _check_threshold(rule, subject, before - now, (limits.parse_drop, HALF), says)
 
 
 def disk_low(facts: RuleInput, limits: Limits = USUAL) -> Iterator[Finding]:

@@ -112,6 +112,10 @@ async def get_parse_stats(conn: Connection) -> list[ParseStats]:
     return [ParseStats(*row) for row in await conn.fetch(SQL["get_parse_stats"])]
 
 
+async def get_field_stats(conn: Connection) -> list[ParseStats]:
+    return [ParseStats(*row) for row in await conn.fetch(SQL["get_field_stats"])]
+
+
 async def get_job_status(conn: Connection) -> list[JobStatus]:
     return [JobStatus(*row) for row in await conn.fetch(SQL["get_job_status"])]
 

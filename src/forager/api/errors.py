@@ -2,6 +2,7 @@
 
 error                                              status
 no such path, domain, page, task …                 404
+a stored body that has been deleted                410
 a method the path does not have                    405, with Allow
 a body that does not arrive in time                408
 a request that conflicts with the current state    409
@@ -29,6 +30,7 @@ from forager.db.pool import CONNECTION_LOST
 from forager.dispatch.errors import BrokerUnavailableError
 from forager.errors import (
     BadUrlError,
+    BodyGoneError,
     ConfigurationError,
     ConflictError,
     DatabaseUnreachableError,
@@ -82,6 +84,7 @@ PROBLEMS: Mapping[str, str] = {
     "task_closed": "409: what is closed never changes",
     "task_open": "409: there is an open task for the same page",
     "worker_not_running": "409: the worker has ended",
+    "body_gone": "410: the body was stored and has been deleted, or lost",
     "body_too_large": "413: the body is larger than allowed",
     "unknown_host": "421: the request is for a host name that is not ours",
     "invalid_value": "422: values that cannot be taken; `errors` names each",
@@ -247,6 +250,8 @@ def methods_of(request: Request) -> list[str]:
 async def _tell(request: Request, error: Exception) -> Response:
     sentence = add_http_requests(str(error))
     match error:
+        case BodyGoneError():
+            return build_response(request, 410, sentence, error.problem)
         case NotFoundError():
             return build_response(request, 404, sentence, error.problem)
         case UsageError():

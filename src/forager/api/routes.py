@@ -4,6 +4,7 @@ from forager.accounts.routes import audit, auth, users
 from forager.alerts import routes as alerts
 from forager.api import system
 from forager.backup import routes as backups
+from forager.captures import routes as captures
 from forager.dispatch import routes as queues
 from forager.domains.routes import bulk as domains_bulk
 from forager.domains.routes import denied as domains_denied
@@ -16,6 +17,7 @@ from forager.images import routes as images
 from forager.pages import routes as pages
 from forager.products import routes as products
 from forager.proxies import routes as proxies
+from forager.records import routes as records
 from forager.retention import routes as retention
 from forager.runs import routes as runs
 from forager.scheduler import routes as schedule
@@ -44,10 +46,12 @@ ALL = tuple(
         profiles,
         frontier,
         pages,
+        captures,
         tasks,
         tasks_many,
         runs,
         products,
+        records,
         images,
         search,
         proxies,

@@ -36,7 +36,7 @@ def _clock(text: str) -> str | None:
     return f"{hours:02}:{minutes:02}" if hours < 24 and minutes < 60 else None
 
 
-def parse_past_time(text: str, now: datetime) -> datetime:
+def parse_past_time(text: str, now: datetime, option: str = "--since") -> datetime:
     """Parses a date or time (UTC unless it says otherwise), or how long ago."""
     try:
         return now - timedelta(seconds=parse_duration(text))
@@ -46,6 +46,6 @@ def parse_past_time(text: str, now: datetime) -> datetime:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise UsageError(
-            f"--since {text!r} is no time; write it like 2026-01-31, 2026-01-31T12:00, 7d or 12h."
+            f"{option} {text!r} is no time; write it like 2026-01-31, 2026-01-31T12:00, 7d or 12h."
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -35,6 +35,7 @@ class Keep(StrEnum):
     """The content policies; spelled out here because `--help` must not load the archive."""
 
     SIGNALS = "signals"
+    TEXT = "text"
     SNAPSHOT = "snapshot"
     ARCHIVE = "archive"
 

@@ -19,6 +19,7 @@ from forager.accounts.commands import token, user
 from forager.alerts import commands as alerts
 from forager.api import commands as api
 from forager.backup.commands import backup, restore
+from forager.captures.commands import body, captures
 from forager.cli import completion, demo, man, playground, root
 from forager.cli.help import Group
 from forager.cli.output import complain, set_quiet
@@ -32,9 +33,10 @@ from forager.explain.commands import audit, check, repair, why
 from forager.export.commands import export
 from forager.images import commands as images
 from forager.mcp.commands import mcp
-from forager.pages.commands import fetch, links, page, pages, read
+from forager.pages.commands import fetch, links, page, pages, read, text
 from forager.products import commands as products
 from forager.proxies.commands import proxies
+from forager.records.commands import extract, extractors, items, records
 from forager.replay import commands as replay
 from forager.retention.commands import archive, purge
 from forager.robots import commands as robots
@@ -89,12 +91,17 @@ for family in (
     task,
     batches,
     products,
+    records,
+    extractors,
+    items,
     search,
     mcp,
     duplicates,
     reindex,
     why,
     export,
+    captures,
+    body,
     bodies,
     check,
     repair,
@@ -119,6 +126,8 @@ for family in (
     normalize,
     robots,
     read,
+    extract,
+    text,
     settings,
     database,
     completion,

@@ -6,9 +6,11 @@ from typing import Any, NamedTuple, TypeVar
 import typer
 
 from forager.cli import durations
+from forager.config.durations import parse_duration
 
 T = TypeVar("T")
 DEFAULT = "default"
+DAY_S = 86_400.0
 CLEARING = frozenset({DEFAULT, "none", "never"})
 
 
@@ -21,6 +23,11 @@ class Given(NamedTuple):
 def span(text: str) -> float:
     """Returns seconds, from `6h`."""
     return _parse_or_reject(durations.parse_duration, text)
+
+
+def delay(text: str) -> float:
+    """Returns seconds, from `500ms` or a plain number of seconds, up to a day."""
+    return _parse_or_reject(_delay, text)
 
 
 def span_or_none(text: str) -> Given:
@@ -61,6 +68,17 @@ def _parse_or_reject(parse: Callable[[str], T], text: str) -> T:
         return parse(text)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def _delay(text: str) -> float:
+    plain = text.strip()
+    try:
+        seconds = float(plain) if plain.replace(".", "", 1).isdecimal() else parse_duration(plain)
+    except ValueError:
+        raise ValueError(f"{text!r} is no delay; write it like 500ms, 2s or 0.5") from None
+    if seconds > DAY_S:
+        raise ValueError(f"{text!r} is too long; a day is the most")
+    return seconds
 
 
 def _number(text: str) -> float:

@@ -25,6 +25,8 @@ LEFT = "FORAGER_LEFT_ROOT"
 """In the environment of a command that root started: the output files that were opened before, by path, as JSON."""
 MARK = "root.used"
 """Marker in the home of another account: root worked in it as root, so files in it may be root's. Locked meanwhile."""
+PARTITIONED = "--partition-by"
+"""With it `-o` names a folder."""
 OUTPUTS = ("-o", "--output", "--body")
 READ = "read"
 """The command that takes a file to read."""
@@ -33,6 +35,8 @@ KNOWN = frozenset(
         *("postgres", "postgres.log", "postgres.log.old", "postgres.lock", "postgres.users", "postgres.keep", "socket"),
         *(
             "bodies",
+            "extractors",
+            "plugins",
             "reading",
             "cold",
             "backups",
@@ -102,6 +106,8 @@ def opened_output(path: str) -> int | None:
 
 def _open_outputs(arguments: Sequence[str]) -> dict[str, int]:
     """Opens the files that the command will write to, without changing them: their folder is root's."""
+    if any(word.startswith(PARTITIONED) for word in arguments):
+        return {}
     paths = [after for word, after in pairwise(arguments) if word in OUTPUTS]
     paths += [word.partition("=")[2] for word in arguments if word.startswith("--output=")]
     opened = {}

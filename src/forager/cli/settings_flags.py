@@ -1,7 +1,7 @@
 """Flags for crawl settings: every setting is a flag of its name, built from the record when a command needs them."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any
 
@@ -9,6 +9,7 @@ import typer
 
 from forager.cli.help import Command
 from forager.cli.name_first import Verb
+from forager.errors import UsageError
 
 GIVEN = "forager.settings"
 PREFIX = "setting_"
@@ -36,6 +37,16 @@ class SettingsVerb(SettingsCommand, Verb):
 def given_settings(ctx: typer.Context) -> dict[str, Any]:
     """Returns name → text for the settings flags of this command, as they were given."""
     return dict(ctx.meta.get(GIVEN, {}))
+
+
+def merge_cleared(given: Mapping[str, Any], cleared: Iterable[str]) -> dict[str, Any]:
+    """Returns what is to be changed; None takes a setting back. One that is set cannot be taken back as well."""
+    from forager.config.crawl_settings import canonical_name
+
+    names = {canonical_name(word) for word in cleared}
+    if both := sorted(names.intersection(given)):
+        raise UsageError(f"--{both[0].replace('_', '-')} and --default {both[0]} contradict each other; leave one out.")
+    return {**given, **dict.fromkeys(names)}
 
 
 def setting_flags(name: str) -> list[str]:

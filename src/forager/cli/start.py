@@ -25,7 +25,7 @@ OURS = frozenset({errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EI
 
 def begin(**flags: Any) -> "Settings":
     """Returns the settings of this command, and sends logs to standard error at the chosen level. Root privileges are
-    dropped."""
+    dropped: the program may be started anew by another account, so standard input is read only after this."""
     from forager import logs
     from forager.cli.root import leave_root
     from forager.config.loader import find_home, load
@@ -42,7 +42,7 @@ def read_settings(**flags: Any) -> "Settings":
     from forager import logs
     from forager.config.loader import load
 
-    chosen = load(flags)
+    chosen = load(flags, is_only_shown=True)
     logs.configure(level=chosen.log.level, as_json=chosen.log.format == "json")
     _warn_ignored_file(chosen)
     return chosen

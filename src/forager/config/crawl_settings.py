@@ -241,9 +241,13 @@ class CrawlSettings(BaseModel):
     render_click: Patterns = _setting(BROWSER, (), "CSS selectors that the browser clicks, in order.")
     render_screenshot: bool = _setting(BROWSER, False, "Store a screenshot of each rendered page.")
     # What is stored
-    content: ContentPolicy = _setting(STORED, ContentPolicy.SIGNALS, "Bodies: signals (none), snapshot, archive.")
+    content: ContentPolicy = _setting(STORED, ContentPolicy.SIGNALS, "Bodies: signals (none), text, snapshot, archive.")
     images: ImagePolicy = _setting(STORED, ImagePolicy.FOUND, "Images of its pages: none, found, download.")
     parser: str = _setting(STORED, "auto", "The parser of its products.", max_length=100)
+    extractors: Names = _setting(
+        STORED, ("auto",), "Extractors that run on its pages, by name; auto: all that match; none: none."
+    )
+    items: bool = _setting(STORED, True, "Store the structured data of its pages: JSON-LD, microdata, RDFa, OpenGraph.")
     search_words: Annotated[int, Field(ge=0, le=20_000)] = _setting(
         STORED, 200, "Words of the main text that become searchable."
     )

@@ -23,12 +23,15 @@ NOT_SETTINGS = frozenset({"REQUIRE_SERVICES", "TEST_SEARCH_URL", "CONFIG", "ALLO
 """`FORAGER_*` names that belong to the test suite, and to the start of a command."""
 
 
-def load(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
+def load(
+    flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] = os.environ, *, is_only_shown: bool = False
+) -> Settings:
     """Returns the settings of this process. A flag that is None was not given; flags are named as in the environment,
-    or as in the file: `fetch_timeout`, `fetch.timeout`."""
+    or as in the file: `fetch_timeout`, `fetch.timeout`. Where they are only shown, the file of the data folder may
+    belong to the folder's owner: root reads what its other account works with."""
     given = {_resolve(name, "a flag"): value for name, value in (flags or {}).items() if value is not None}
     from_env = _from_environment(environ)
-    values = _from_files(find_home(given, environ), environ) | from_env | given
+    values = _from_files(find_home(given, environ), environ, is_only_shown=is_only_shown) | from_env | given
     if "home" in values:
         values["home"] = Path(values["home"]).expanduser().absolute()
     try:
@@ -110,21 +113,22 @@ def _home_in(path: Path | None) -> str | None:
     return home if isinstance(home, str) else None
 
 
-def _reject_foreign(path: Path) -> None:
+def _reject_foreign(path: Path, *, is_only_shown: bool) -> None:
     """Rejects a file that another user can write: it would give that user our privileges."""
     found = path.stat()
-    if found.st_uid not in {os.geteuid(), 0} or found.st_mode & 0o002:
+    trusted = {os.geteuid(), 0, *([path.parent.stat().st_uid] if is_only_shown else [])}
+    if found.st_uid not in trusted or found.st_mode & 0o002:
         raise ConfigurationError(
             f"{path} belongs to another user, or everybody may write it, and a setting can name a program to run: "
             "make it your own (chown, chmod o-w), or name another file with --config."
         )
 
 
-def _from_files(home: Path, environ: Mapping[str, str]) -> dict[str, Any]:
+def _from_files(home: Path, environ: Mapping[str, str], *, is_only_shown: bool) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for file in _files(home, environ):
         if file == home / FILE_NAME:
-            _reject_foreign(file)
+            _reject_foreign(file, is_only_shown=is_only_shown)
         content = _read_file(file)
         for path in content:
             if path not in FIELDS:

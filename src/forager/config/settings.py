@@ -290,9 +290,9 @@ class Refresh(Section):
 class Storage(Section):
     content_policy: str = _setting(
         "signals",
-        "What is stored of a page's body unless its domain says otherwise: signals (nothing), snapshot (the newest), "
-        "or archive (everything).",
-        pattern="^(signals|snapshot|archive)$",
+        "What is stored of a page's body unless its domain says otherwise: signals (nothing), text (the "
+        "main text), snapshot (the newest), or archive (everything).",
+        pattern="^(signals|text|snapshot|archive)$",
     )
     bucket: Bucket = _setting(
         None, "A bucket for bodies and images, such as s3://bucket/folder; by default a local folder."
@@ -314,7 +314,7 @@ class Retention(Section):
         90 * DAY_S, "The same for the signals of pages that no longer exist, since they were last parsed."
     )
     bodies: PositiveDuration = _setting(
-        30 * DAY_S, "How long a snapshot is kept after the last visit that confirmed it."
+        30 * DAY_S, "How long a snapshot or a text is kept after the last visit that confirmed it."
     )
     images: Duration = _setting(
         0.0, "How long an image file is kept after it was last seen, unless its domain says otherwise; 0: forever."
@@ -377,7 +377,8 @@ class Alerts(Section):
         0.1, "Alert when a larger share of a domain's requests fails at its proxies."
     )
     max_parse_drop: Share = _advanced(
-        0.2, "Alert when the share of a domain's products that can be parsed drops by more."
+        0.2,
+        "Alert when the share of a domain's products, or of values of an extractor, that can be read drops by more.",
     )
     min_disk_free: Share = _setting(0.05, "Alert when a smaller share of the disk is free.")
     min_disk_free_size: SizeOrZero = _setting(GIB, "Alert when less of the disk is free.")

@@ -3,9 +3,7 @@
 
 CREATE TYPE domain_status AS ENUM ('pending', 'active', 'exhausted', 'blocked', 'unreachable');
 CREATE TYPE page_status AS ENUM ('discovered', 'queued', 'fetched', 'failed', 'blocked', 'gone');
-CREATE TYPE task_status AS ENUM ('pending', 'queued', 'crawling', 'downloaded', 'queued_parse', 'parsing',
-                                 'completed', 'failed', 'paused', 'cancelled');
-COMMENT ON TYPE task_status IS 'queued, downloaded, queued_parse and parsing are labels of older versions: no task has them and task_transitions leads to none. Dropping a label would rewrite crawl_tasks.';
+CREATE TYPE task_status AS ENUM ('pending', 'crawling', 'completed', 'failed', 'paused', 'cancelled');
 CREATE TYPE task_outcome AS ENUM ('success', 'failed', 'timeout', 'blocked_robots', 'blocked_4xx', 'blocked_5xx', 'cancelled');
 CREATE TYPE run_status AS ENUM ('running', 'finished', 'stopped', 'failed');
 CREATE TYPE worker_status AS ENUM ('running', 'stopped', 'dead');
@@ -158,7 +156,7 @@ CREATE TABLE domains (
     paces_per_proxy         boolean          NOT NULL DEFAULT false,
     parser_name             text             NOT NULL DEFAULT 'auto',
     verifies_tls            boolean          NOT NULL DEFAULT true,
-    content_policy          text             CHECK (content_policy IN ('signals', 'snapshot', 'archive')),
+    content_policy          text             CHECK (content_policy IN ('signals', 'text', 'snapshot', 'archive')),
     images_policy           text             CHECK (images_policy IN ('none', 'found', 'download')),
     images_only             boolean          NOT NULL DEFAULT false,
     guesses_scheme          boolean          NOT NULL DEFAULT false,
@@ -210,7 +208,7 @@ COMMENT ON COLUMN domains.has_new_settings IS 'Its settings were changed while a
 COMMENT ON COLUMN domains.url_rules IS 'Its URL rules, those of its crawl settings that are not the default; NULL: none.';
 COMMENT ON COLUMN domains.strips_subdomains IS 'Hosts below it that have no row of their own belong to it.';
 COMMENT ON COLUMN domains.site_origin IS 'Scheme and host, http or https, with or without www, under which the whole site is known; new links of the others are taken as this one. NULL: nothing is known.';
-COMMENT ON COLUMN domains.guesses_scheme IS 'It was named without a scheme: while nothing of it was fetched, http is tried where https fails. base_url says which works.';
+COMMENT ON COLUMN domains.guesses_scheme IS 'It was named without a scheme: while nothing of it was fetched, or only over http, http is tried where https fails. base_url says which works.';
 COMMENT ON COLUMN domains.ready_at IS 'The earliest moment something of its frontier may be claimed; NULL when nothing of it is in reach of its run.';
 COMMENT ON COLUMN domains.next_crawl_after IS 'A cooldown: nothing is claimed before. Exhausted: when it is refreshed. Blocked without one: only an operator lifts it.';
 COMMENT ON COLUMN domains.due_at IS 'ready_at, or later: when cooldown and maintenance window let it be claimed; NULL also when its run took all it may.';
@@ -584,6 +582,7 @@ CREATE INDEX crawl_tasks_urgent ON crawl_tasks (domain_id, scheduled_for)
 CREATE INDEX crawl_tasks_history ON crawl_tasks (page_id, id DESC);
 CREATE INDEX crawl_tasks_completed ON crawl_tasks (completed_at) WHERE completed_at IS NOT NULL;
 CREATE INDEX crawl_tasks_bodies ON crawl_tasks (page_id, id DESC) WHERE body_ref IS NOT NULL;
+CREATE INDEX crawl_tasks_captures ON crawl_tasks (domain_id, page_id, id) WHERE body_ref IS NOT NULL;
 COMMENT ON COLUMN crawl_tasks.is_urgent IS 'A person ordered it with priority 1 or 2: while it is due, its domain is claimed before others.';
 COMMENT ON COLUMN crawl_tasks.is_changed IS 'Whether the content differs from the visit before; NULL where there was none to compare with.';
 COMMENT ON COLUMN crawl_tasks.pace_ms IS 'The distance between requests that was in force when it was made; 0: an unpaced host. NULL: no request.';
@@ -650,14 +649,17 @@ CREATE TABLE page_details (
     published_on    date,
     modified_on     date,
     structured_data bytea,
-    content_hash    bytea        NOT NULL
+    content_hash    bytea        NOT NULL,
+    item_types      text[]
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE page_details ALTER COLUMN structured_data SET STORAGE EXTERNAL;
+CREATE INDEX page_details_item_types ON page_details USING gin (item_types);
 COMMENT ON TABLE page_details IS 'Owner: frontier. What the last good reading of a page found beyond the signals in pages, which are read and written far more often.';
 COMMENT ON COLUMN page_details.rating IS 'Of what the page is about, whatever scale the page uses.';
 COMMENT ON COLUMN page_details.published_on IS 'The calendar day the page itself shows, in its own time zone; so is modified_on.';
 COMMENT ON COLUMN page_details.structured_data IS 'All JSON-LD, microdata, RDFa and OpenGraph items as a JSON array, compressed by zlib before it comes here: pglz takes four times as long.';
-COMMENT ON COLUMN page_details.content_hash IS '16 bytes of the SHA-256 of the other columns: the row is written only when it changes, and forager check --deep compares.';
+COMMENT ON COLUMN page_details.item_types IS 'The types of the items of structured_data, in lower case: recipe, product.';
+COMMENT ON COLUMN page_details.content_hash IS '16 bytes of the SHA-256 of the other columns, without item_types, which follow from structured_data: the row is written only when it changes, and forager check --deep compares.';
 
 CREATE TABLE sitemaps (
     page_id   bigint      PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,
@@ -695,7 +697,7 @@ COMMENT ON TABLE errors IS 'Owner: frontier. Stack traces of our own bugs, apart
 
 CREATE TABLE bodies (
     name         text        PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 200),
-    kind         text        NOT NULL CHECK (kind IN ('snapshot', 'archive')),
+    kind         text        NOT NULL CHECK (kind IN ('text', 'snapshot', 'archive')),
     size_bytes   bigint      NOT NULL,
     stored_bytes bigint      NOT NULL,
     stored_at    timestamptz NOT NULL DEFAULT now(),
@@ -704,9 +706,9 @@ CREATE TABLE bodies (
     deleted_at   timestamptz,
     CHECK (deleted_at IS NULL OR dropped_at IS NOT NULL)
 );
-CREATE INDEX bodies_to_drop ON bodies (used_at) WHERE kind = 'snapshot' AND dropped_at IS NULL;
+CREATE INDEX bodies_to_drop ON bodies (used_at) WHERE kind <> 'archive' AND dropped_at IS NULL;
 CREATE INDEX bodies_to_delete ON bodies (dropped_at) WHERE dropped_at IS NOT NULL AND deleted_at IS NULL;
-COMMENT ON TABLE bodies IS 'Owner: storage. Stored files: a snapshot by the hash of its content, or a WARC file. The row is there before any task refers to it.';
+COMMENT ON TABLE bodies IS 'Owner: storage. Stored files: a snapshot or a text by the hash of its content, or a WARC file. The row is there before any task refers to it.';
 COMMENT ON COLUMN bodies.size_bytes IS 'Before compression; of a WARC file, of all its bodies.';
 COMMENT ON COLUMN bodies.used_at IS 'When a visit last brought or confirmed it; retention counts from then.';
 COMMENT ON COLUMN bodies.dropped_at IS 'When retention gave it up: nobody may count on its file any more. A visit that brings it again takes this back.';
@@ -831,6 +833,7 @@ CREATE TABLE product_prices (
     availability     text,
     is_first         boolean       NOT NULL DEFAULT false,
     is_correction    boolean       NOT NULL DEFAULT false,
+    is_backfill      boolean       NOT NULL DEFAULT false,
     old_price        numeric(20,4),
     old_currency     varchar(3),
     old_availability text
@@ -838,6 +841,7 @@ CREATE TABLE product_prices (
 CREATE INDEX product_prices_of ON product_prices (domain_id, product_id, seen_at);
 CREATE INDEX product_prices_seen ON product_prices USING brin (seen_at);
 COMMENT ON TABLE product_prices IS 'Owner: products. A row at first sight and for each change of price, currency or availability, with what was before: history and events in one.';
+COMMENT ON COLUMN product_prices.is_backfill IS 'Read from an older version of the page when later prices were known: its place in the history is by seen_at, and rows after it keep what was known when they were written.';
 COMMENT ON COLUMN product_prices.is_correction IS 'The same visit read again with another result: our understanding changed, not the shop.';
 
 CREATE TABLE product_days (
@@ -853,6 +857,91 @@ CREATE TABLE product_days (
 COMMENT ON TABLE product_days IS 'Owner: products. How well a parser did in a domain on a day (UTC).';
 COMMENT ON COLUMN product_days.attempts IS 'Pages that gave a product, now or at the visit before.';
 COMMENT ON COLUMN product_days.valid IS 'Of those found, the ones without a serious problem.';
+
+-- Records ------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE records (
+    id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    domain_id     bigint      NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    page_id       bigint      NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    extractor     text        NOT NULL,
+    kind          text        NOT NULL,
+    key           text,
+    key_hash      bytea       NOT NULL CHECK (length(key_hash) = 16),
+    fields        jsonb       NOT NULL,
+    evidence      bytea,
+    problems      text[]      NOT NULL DEFAULT '{}',
+    content_hash  bytea       NOT NULL,
+    task_id       bigint,
+    first_seen_at timestamptz NOT NULL,
+    last_seen_at  timestamptz NOT NULL,
+    changed_at    timestamptz NOT NULL,
+    gone_at       timestamptz,
+    UNIQUE (domain_id, page_id, extractor, key_hash)
+) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
+CREATE INDEX records_extractor ON records (extractor, id);
+CREATE INDEX records_kind ON records (kind, id);
+CREATE INDEX records_page ON records (page_id);
+CREATE INDEX records_changed ON records (changed_at);
+COMMENT ON TABLE records IS 'Owner: records. What extractors found on pages: the newest fields of each record, and where they were found.';
+COMMENT ON COLUMN records.key IS 'What identifies it on its page; NULL: its position there.';
+COMMENT ON COLUMN records.key_hash IS '16 bytes of the SHA-256 of the key, or of the position.';
+COMMENT ON COLUMN records.evidence IS 'Field to the source that matched and the text that it was read from, as JSON, compressed by zlib.';
+COMMENT ON COLUMN records.problems IS 'missing:FIELD, invalid:FIELD, failed:FIELD; empty: complete.';
+COMMENT ON COLUMN records.content_hash IS '16 bytes over kind, fields and problems; changed_at moves only when it changes.';
+COMMENT ON COLUMN records.task_id IS 'The visit that saw it last. No foreign key: old history moves away.';
+COMMENT ON COLUMN records.gone_at IS 'Since when its page is read without it; NULL: the last reading found it.';
+
+CREATE TABLE record_changes (
+    id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    domain_id     bigint      NOT NULL,
+    record_id     bigint      NOT NULL REFERENCES records (id) ON DELETE CASCADE,
+    task_id       bigint,
+    seen_at       timestamptz NOT NULL,
+    event         text        NOT NULL CHECK (event IN ('first', 'changed', 'gone', 'back')),
+    field         text,
+    old_value     jsonb,
+    new_value     jsonb,
+    is_correction boolean     NOT NULL DEFAULT false,
+    CHECK ((event = 'changed') = (field IS NOT NULL))
+);
+CREATE INDEX record_changes_of ON record_changes (record_id, id);
+CREATE INDEX record_changes_seen ON record_changes USING brin (seen_at);
+COMMENT ON TABLE record_changes IS 'Owner: records. A row when a record is first seen, gone and back, and for each change of a field, with what was before. Rows are only added.';
+COMMENT ON COLUMN record_changes.is_correction IS 'The same visit read again with another result: our understanding changed, not the site.';
+
+CREATE TABLE extractor_days (
+    domain_id  bigint  NOT NULL REFERENCES domains (id) ON DELETE CASCADE,
+    day        date    NOT NULL,
+    extractor  text    NOT NULL,
+    field      text    NOT NULL,
+    found      integer NOT NULL DEFAULT 0,
+    valid      integer NOT NULL DEFAULT 0,
+    missing    integer NOT NULL DEFAULT 0,
+    failed     integer NOT NULL DEFAULT 0,
+    last_error text,
+    PRIMARY KEY (domain_id, day, extractor, field)
+);
+CREATE INDEX extractor_days_day ON extractor_days (day);
+COMMENT ON TABLE extractor_days IS 'Owner: records. How well an extractor found each field in a domain on a day (UTC).';
+COMMENT ON COLUMN extractor_days.field IS 'Empty: records as a whole; valid are those that are complete, missing those of pages that had one before.';
+COMMENT ON COLUMN extractor_days.failed IS 'Pages on which the extractor did not come to its end; why the last time: last_error.';
+
+CREATE FUNCTION has_value(document jsonb, name text, sign text, wanted text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT COALESCE(bool_or(CASE
+        WHEN sign = '~' THEN position(lower(wanted) IN lower(v.value)) > 0
+        WHEN sign = '!=' THEN v.value <> wanted
+        WHEN v.value ~ '^-?[0-9]{1,30}(\.[0-9]{1,30})?$' AND wanted ~ '^-?[0-9]{1,30}(\.[0-9]{1,30})?$' THEN
+            CASE sign WHEN '>' THEN v.value::numeric > wanted::numeric WHEN '<' THEN v.value::numeric < wanted::numeric ELSE v.value::numeric = wanted::numeric END
+        WHEN sign = '>' THEN v.value > wanted
+        WHEN sign = '<' THEN v.value < wanted
+        ELSE v.value = wanted END), false)
+    FROM (SELECT document -> name #>> '{}' AS value WHERE jsonb_typeof(document -> name) NOT IN ('array', 'object')
+          UNION ALL SELECT e #>> '{}' FROM jsonb_array_elements(CASE jsonb_typeof(document -> name) WHEN 'array' THEN document -> name ELSE '[]' END) AS a (e)
+          UNION ALL SELECT document -> name ->> 'amount') v
+    WHERE v.value IS NOT NULL
+$$;
+COMMENT ON FUNCTION has_value IS 'Whether a field of a JSON object, an element of it, or its amount compares as wanted: =, !=, ~ (contains), >, <.';
 
 -- Images -------------------------------------------------------------------------------------------------------------
 
@@ -1553,7 +1642,7 @@ CREATE FUNCTION old_visits(visit_s double precision, failure_s double precision)
                   AND n.error_code IS DISTINCT FROM 'address_refused')
       AND (t.body_ref IS NULL
            OR (EXISTS (SELECT FROM crawl_tasks n WHERE n.page_id = t.page_id AND n.id > t.id AND n.body_ref IS NOT NULL)
-               AND NOT EXISTS (SELECT FROM bodies b WHERE b.name = split_part(t.body_ref, ':', 2) AND b.kind = 'snapshot' AND b.dropped_at IS NULL)))
+               AND NOT EXISTS (SELECT FROM bodies b WHERE b.name = split_part(t.body_ref, ':', 2) AND b.kind <> 'archive' AND b.dropped_at IS NULL)))
       AND (t.batch_id IS NULL OR EXISTS (SELECT FROM crawl_tasks n WHERE n.batch_id = t.batch_id AND n.page_id = t.page_id AND n.id > t.id))
       AND (t.webhook_url IS NULL OR NOT EXISTS (SELECT FROM webhook_calls w WHERE w.task_id = t.id AND w.delivered_at IS NULL))
       AND NOT EXISTS (SELECT FROM crawl_tasks n WHERE n.depends_on = t.id AND n.outcome IS NULL)
@@ -1987,7 +2076,7 @@ CREATE FUNCTION sealed_line(t crawl_tasks) RETURNS text LANGUAGE sql STABLE PARA
 $$;
 CREATE FUNCTION sealed_line(p product_prices) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT ROW(p.id, p.product_id, p.task_id, EXTRACT(EPOCH FROM p.seen_at), p.price, p.currency, p.availability, p.is_first, p.is_correction,
-               p.old_price, p.old_currency, p.old_availability)::text
+               p.old_price, p.old_currency, p.old_availability, p.is_backfill)::text
 $$;
 CREATE FUNCTION sealed_line(h domain_history) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT ROW(h.id, EXTRACT(EPOCH FROM h.moved_at), h.from_status, h.to_status, h.is_active, h.reason_code, h.reason, h.moved_by)::text
@@ -2118,3 +2207,9 @@ CREATE TABLE checks (
 COMMENT ON TABLE checks IS 'Owner: explain. Checks of the promises that were started over HTTP, the last few, with what came of them.';
 COMMENT ON COLUMN checks.is_deep IS 'Whether bodies, history and schema are read from end to end, too.';
 COMMENT ON COLUMN checks.heard_at IS 'When its process last said that it is at it; long ago and no end: the process is gone.';
+
+-- Exports of what changed since the last one. A row is chosen by the age of the transaction that wrote it, in the
+-- transaction of the export; ages of rows frozen long ago are negative or very large.
+CREATE FUNCTION changed_within(writer xid, newest integer, oldest integer) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT writer IS NOT NULL AND CASE WHEN oldest IS NULL THEN age(writer) > newest OR age(writer) < 0 ELSE age(writer) > newest AND age(writer) <= oldest END
+$$;

@@ -57,6 +57,11 @@ async def require_allowed(conn: Connection, names: Iterable[str]) -> None:
     )
 
 
+async def find_denial(conn: Connection, name: str) -> DeniedDomain | None:
+    """Returns the entry of a domain on the deny list."""
+    return await READ_DENIED.first(conn, name)
+
+
 async def add_denial(conn: Connection, name: str, *, by: str, reason: str) -> bool:
     """Puts a canonical name on the list; returns whether it is new there."""
     return await conn.fetchval(SQL["deny"], name, _checked(reason), by) is not None

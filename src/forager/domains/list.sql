@@ -39,6 +39,24 @@ FROM domains d
 WHERE starts_with(d.name, left($1::text, 3)) OR strpos(d.name, $1::text) > 0 OR strpos($1::text, d.name) > 0
 LIMIT 2000;
 
+-- name: domain_groups
+-- Returns domains added up by registrable domain, state, source or parser, those with most pages first: how many they are, their
+-- pages, how many of those were read, errors, images and yield. One scan over all domains.
+SELECT CASE $1::text WHEN 'parent' THEN d.parent_domain WHEN 'status' THEN d.status::text WHEN 'source' THEN d.source
+                     WHEN 'parser' THEN d.parser_name END AS name,
+       count(*) AS domains, sum(d.pages_discovered)::bigint AS pages_discovered,
+       sum(LEAST(d.pages_crawled, d.pages_discovered))::bigint AS pages_read, sum(d.frontier_size)::bigint AS frontier_size,
+       sum(d.total_error_count)::bigint AS total_error_count, sum(d.images_found)::bigint AS images_found,
+       sum(d.images_stored)::bigint AS images_stored,
+       sum(LEAST(d.pages_crawled, d.pages_discovered))::float8 / GREATEST(sum(d.pages_discovered), 1)::float8 AS coverage,
+       sum(d.images_stored)::float8 / GREATEST(sum(LEAST(d.pages_crawled, d.pages_discovered)), 1)::float8 AS image_yield_rate,
+       sum(d.images_found)::float8 / GREATEST(sum(LEAST(d.pages_crawled, d.pages_discovered)), 1)::float8 AS avg_images_per_page,
+       max(d.last_crawled_at) AS last_crawled_at
+FROM domains d
+GROUP BY 1
+ORDER BY pages_discovered DESC, domains DESC, name
+LIMIT $2::bigint;
+
 -- name: top_domains
 -- Returns the top domains by images per page (stored ones first, then those only seen), score, pages, errors, or changes found by
 -- revisits in the last 30 days. Counters change with every visit, so no index has these orders: one scan over all domains keeps the

@@ -4,6 +4,7 @@ A profile names its domains, or patterns such as `*.example.org`. A domain that 
 first request. Applying the same file twice changes nothing.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +21,17 @@ from forager.db.query import Query
 from forager.db.rows import RECORD
 from forager.db.types import Connection
 from forager.domains import admin as domains
-from forager.domains.lookup import canonical_name
 from forager.domains.settings import Changes, StoredLayers, follow_up, read_changes
-from forager.errors import NotFoundError, UsageError
+from forager.errors import BadUrlError, NotFoundError, UsageError
+from forager.urls.domain import domain_of
+from forager.urls.normalize import normalize
 
 SQL = statements.load("forager.domains", "settings.sql")
 DOMAINS = "domains"
 """The key of a profile in a file that is not a setting."""
 MAX_MEMBERS = 100_000
+MAX_NAME = 260
+PATTERN = r"[^\s/?#@]*\*[^\s/?#@]*"
 PORTION = 500
 NAME_PATTERN = r"[a-z0-9][a-z0-9._-]{0,62}"
 
@@ -131,8 +135,6 @@ def _read_profile(name: str, table: Any) -> ProfileSpec:
 
 
 def check_name(name: str) -> None:
-    import re
-
     if not re.fullmatch(NAME_PATTERN, name):
         raise UsageError(
             f"{name!r} is no name of a profile; write up to 63 small letters, digits, dots, dashes or underscores.",
@@ -143,9 +145,14 @@ def check_name(name: str) -> None:
 def read_member(text: str) -> str:
     """Returns the canonical name of a domain, or a pattern as it is."""
     clean = text.strip().lower()
-    if not clean or len(clean) > 260:
-        raise UsageError(f"{text!r} is no name of a domain and no pattern such as *.example.org.", field=DOMAINS)
-    return clean if "*" in clean else canonical_name(clean)
+    if len(clean) <= MAX_NAME and re.fullmatch(PATTERN, clean):
+        return clean
+    try:
+        if len(clean) <= MAX_NAME:
+            return domain_of(normalize(clean if "://" in clean else f"http://{clean}"))
+    except BadUrlError:
+        pass
+    raise UsageError(f"{text!r} is no name of a domain and no pattern such as *.example.org.", field=DOMAINS)
 
 
 def _check_members(specs: Sequence[ProfileSpec]) -> None:
@@ -220,10 +227,12 @@ async def change_profile(
     cipher: PasswordCipher,
     refresh_every_s: float | None,
 ) -> Applied:
-    """Changes single settings of a profile, or which domains belong to it; creates it if it is new. None takes a
-    setting back."""
+    """Changes single settings of a profile, or which domains belong to it; settings create it if it is new. None takes
+    a setting back."""
     check_name(name)
     before = await FIND_PROFILE.first(conn, name)
+    if before is None and not settings:
+        raise await _missing(conn, name)  # a typing error would take domains out of reach
     layer = load_layer(before.settings, cipher, f"profile {name}") if before else {}
     given = read_changes(settings) if settings else Changes({}, frozenset())
     leaving = set(map(read_member, leave))

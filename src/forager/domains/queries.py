@@ -16,7 +16,7 @@ from forager.domains.settings import Layers, read_future_layers, read_layers
 from forager.errors import NotFoundError
 
 SQL = statements.load("forager.domains", "list.sql")
-NOT_SHOWN = {"id", "idle_since", "asked_at"}
+NOT_SHOWN = {"idle_since", "asked_at"}
 
 
 async def top_domains(
@@ -37,6 +37,11 @@ async def top_domains(
     """Returns the top domains by `yield`, `score`, `pages`, `errors` or `change` among those that match the filters."""
     filters = (status, is_active, parent, run, part, breaker, source, parser, label)
     return as_dicts(await connection.fetch(SQL["top_domains"], by, limit, *filters))
+
+
+async def group_domains(connection: Connection, *, by: str, limit: int | None = None) -> list[Row]:
+    """Returns domains added up by `parent`, `status`, `source` or `parser`."""
+    return as_dicts(await connection.fetch(SQL["domain_groups"], by, limit))
 
 
 async def best_scores(connection: Connection, *, limit: int) -> list[Row]:

@@ -215,7 +215,7 @@ FROM unnest($1::bigint[], $2::text[]) AS n (domain_id, folder)
 WHERE s.domain_id = n.domain_id AND s.effective ->> 'scope' = 'prefix' AND NOT COALESCE(s.effective -> 'prefixes', '[]') @> to_jsonb(n.folder);
 
 -- name: guess_schemes
--- Notes which domains were named without a scheme ($1), and which with one ($2). Of a domain that was fetched before the scheme is known.
+-- Notes which domains were named without a scheme ($1), and which with https ($2). Of a domain that was fetched before the scheme is known.
 UPDATE domains SET guesses_scheme = name = ANY ($1::text[])
 WHERE id = ANY (ARRAY(SELECT id FROM domains WHERE name = ANY ($1::text[] || $2::text[]) ORDER BY id FOR NO KEY UPDATE))
   AND guesses_scheme <> (name = ANY ($1::text[])) AND (pages_crawled = 0 OR guesses_scheme);

@@ -93,6 +93,23 @@ class TopDomain(Row):
     change_rate: float | None
 
 
+class DomainGroup(Row):
+    """Domains with the same registrable domain, state, source or parser, added up."""
+
+    name: str = Field(examples=["shop.example"])
+    domains: int
+    pages_discovered: int
+    pages_read: int
+    frontier_size: int
+    total_error_count: int
+    images_found: int
+    images_stored: int
+    coverage: float = Field(description="The share of known pages that were read.")
+    image_yield_rate: float = Field(description="Stored images per page that was read.")
+    avg_images_per_page: float = Field(description="Images seen per page that was read, stored or not.")
+    last_crawled_at: datetime | None
+
+
 class Move(Row):
     id: int
     moved_at: datetime
@@ -173,6 +190,7 @@ class ScoreTermRow(Row):
 class Domain(Row):
     """Everything about one domain."""
 
+    id: int
     name: str = Field(examples=[SHOP])
     parent_domain: str
     base_url: str
@@ -310,6 +328,7 @@ class Sitemaps(Row):
 
 
 class Added(Row):
+    id: int | None = Field(description="Null: its host belongs to a domain that takes its subdomains as one site.")
     name: str = Field(examples=[SHOP])
     is_new: bool
     new_pages: int

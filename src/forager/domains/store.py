@@ -244,7 +244,7 @@ async def adopt_prefixes(conn: Connection, folders: Mapping[int, str]) -> None:
 
 
 async def guess_schemes(conn: Connection, bare: Iterable[str], typed: Iterable[str] = ()) -> None:
-    """Notes which domains were named without a scheme, and which with one; a domain in both has one."""
+    """Notes which domains were named without a scheme, and which with https; a domain in both has https."""
     typed = set(typed)
     bare = set(bare) - typed
     if bare | typed:

@@ -30,6 +30,7 @@ from forager.frontier.models import Lease, Target
 from forager.links.scope import claim_depth, claim_patterns
 from forager.logs import log
 from forager.stats import store as stats
+from forager.storage.policy import ContentPolicy
 from forager.storage.store import newest_bodies
 from forager.urls.rules import UrlRules
 
@@ -165,7 +166,7 @@ class Claims:
             log().info(
                 "page budget used up", action="domain.budget_used", domain=budget.name, pages=budget.pages, until=until
             )
-        keeping = {lease.domain_id for lease, _ in wants if keeps_bodies(lease)}
+        keeping = {lease.domain_id: lease.settings.content for lease, _ in wants if keeps_bodies(lease)}
         return await with_bodies(conn, targets, keeping) if keeping else targets
 
     async def _claim_limited(
@@ -277,20 +278,26 @@ async def give_back(conn: Connection, domain_ids: Sequence[int]) -> bool:
     return bool(freed)
 
 
-async def with_bodies(conn: Connection, targets: Sequence[Target], keeping: Collection[int]) -> list[Target]:
-    """Adds the body of the previous visit to revisits in these domains. Without one, the whole page is requested: a 304
-    response would leave it without a body forever."""
+async def with_bodies(conn: Connection, targets: Sequence[Target], keeping: Mapping[int, str]) -> list[Target]:
+    """Adds the body of the previous visit to revisits in these domains, which have content policies. Without one, the
+    whole page is requested: a 304 response would leave it without a body forever. So it is where only the text is
+    stored and the policy wants more."""
     again = [target for target in targets if target.past is not None and target.domain_id in keeping]
     if not again:
         return list(targets)
     refs = await newest_bodies(conn, [target.page_id for target in again])
-    return [_with_body(target, refs) if target.domain_id in keeping else target for target in targets]
+    return [
+        _with_body(target, refs, keeping[target.domain_id]) if target.domain_id in keeping else target
+        for target in targets
+    ]
 
 
-def _with_body(target: Target, refs: Mapping[int, str]) -> Target:
+def _with_body(target: Target, refs: Mapping[int, str], policy: str) -> Target:
     if target.past is None:
         return target
     ref = refs.get(target.page_id)
+    if ref is not None and ref.startswith("text:") and policy != ContentPolicy.TEXT:
+        ref = None
     past = target.past._replace(body_ref=ref)
     return replace(target, past=past if ref else past._replace(etag=None, last_modified=None))
 

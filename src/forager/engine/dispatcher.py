@@ -40,6 +40,7 @@ from forager.logs import about
 from forager.parsing.models import ParseOptions
 from forager.proxies.models import Proxy
 from forager.robots.rules import Rules
+from forager.storage.policy import ContentPolicy
 from forager.urls.domain import origin_of
 
 WORTH_WRITING = 32
@@ -335,7 +336,13 @@ class Dispatcher:
             queue.login,
             sitemaps=follows and settings.sitemaps,
             feeds=follows and settings.feeds,
-            parse=ParseOptions(settings.search_words, settings.parser),
+            parse=ParseOptions(
+                settings.search_words,
+                settings.parser,
+                markdown=settings.content == ContentPolicy.TEXT,
+                extractors=settings.extractors,
+                items=settings.items,
+            ),
         )
 
     async def _is_local_failure(self, queue: DomainQueue, outcome: Outcome) -> bool:

@@ -102,7 +102,7 @@ class ParserServer:
         with self._theirs:
             self._process = await asyncio.create_subprocess_exec(
                 *python_module("forager.engine.parser_server"),
-                *(str(self._theirs.fileno()), config.robots_agent),
+                *(str(self._theirs.fileno()), *config),
                 stdin=DEVNULL,
                 stderr=PIPE,
                 pass_fds=(self._theirs.fileno(),),

@@ -122,7 +122,7 @@ def _read(job: Job, body: bytes, config: ParserConfig, memory: Any) -> tuple[str
         )
         if not fetched.body and body:
             return "empty", None
-        reading = parser.read(fetched, robots_agent=config.robots_agent, memory=memory, **job.options._asdict())
+        reading = parser.read(fetched, **config._asdict(), memory=memory, **job.options._asdict())
         return "reading", pack(reading)
     except ResponseError as error:
         return "unreadable", (type(error).__name__, str(error))

@@ -32,9 +32,12 @@ SEPARATOR = "\0"
 
 
 class ParserConfig(NamedTuple):
-    """Parser settings shared by all pages of a worker."""
+    """Parser settings shared by all pages of a worker, as texts: they travel on a command line. The names are those of
+    the arguments of `parsing.page.read`."""
 
     robots_agent: str
+    extractors_folder: str = ""
+    """Where extractor files are; empty: there are none."""
 
 
 class Job(NamedTuple):

@@ -129,7 +129,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=int(sys.argv[1])) as control:
-        Server(control, ParserConfig(sys.argv[2])).run()
+        Server(control, ParserConfig(*sys.argv[2:])).run()
 
 
 if __name__ == "__main__":

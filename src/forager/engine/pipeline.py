@@ -187,7 +187,9 @@ class Pipeline:
 
     def _is_only_parsed(self, target: Target, options: VisitOptions) -> bool:
         """Returns whether only the parser needs the plain body."""
-        is_kept = options.content_policy != ContentPolicy.SIGNALS or options.rendering is not None
+        is_kept = (
+            options.content_policy not in {ContentPolicy.SIGNALS, ContentPolicy.TEXT} or options.rendering is not None
+        )
         return self.parser.decompresses and not is_kept and not target.is_image
 
     async def _select(self, target: Target, page: Parsed, options: VisitOptions) -> Selected:
@@ -243,8 +245,13 @@ class Pipeline:
         if policy == ContentPolicy.SIGNALS or self.body_store is None:
             return None, None
         kept = page.plain if policy == ContentPolicy.ARCHIVE else page.fetched  # an archive holds what the server sent
-        order = (policy, kept, target.past, request.requested_at, page.screenshot)
-        return None, await asyncio.to_thread(self.body_store.pack, *order)
+        markdown = page.reading.markdown if page.reading is not None and target.is_page else ""
+        return None, await asyncio.to_thread(
+            self.body_store.pack,
+            *(policy, kept, target.past, request.requested_at),
+            screenshot=page.screenshot,
+            markdown=markdown,
+        )
 
 
 def _describe(request: RequestTiming) -> dict[str, Any]:

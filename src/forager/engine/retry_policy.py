@@ -16,6 +16,7 @@ from forager.errors import (
     DnsError,
     ErrorSource,
     NetworkError,
+    NoHttpsError,
     ResponseError,
     RobotsDeniedError,
     RobotsUnreachableError,
@@ -180,8 +181,8 @@ def revisit_in_s(
     frequency_s = target.revisit_every_s or lease.revisit_every_s
     if frequency_s is None or outcome.retry_in_s is not None or outcome.kind is OutcomeKind.BLOCKED_ROBOTS:
         return None
-    if not target.is_recurring:
-        return None
+    if not target.is_recurring or isinstance(outcome.error, NoHttpsError):
+        return None  # the site works over http, under which the page is visited
     if target.is_image and target.revisit_every_s is None:
         return None  # visited once, and again with a refresh of its domain
     if page_status(outcome.kind, outcome.status_code, has_retry=False) == "gone":

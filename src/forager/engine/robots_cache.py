@@ -247,7 +247,7 @@ class RobotsCache:
 
 
 def _tries_http(queue: DomainQueue, copy: RobotsCopy) -> bool:
-    """Returns whether http is tried instead: the operator named no scheme, and nothing of the site was fetched yet."""
+    """Returns whether http is tried instead: the operator named no scheme, and https never worked."""
     return _is_guess(queue, copy.origin) and (copy.is_insecure or copy.is_refused)
 
 

@@ -14,9 +14,9 @@ from forager.db import statements
 from forager.db.types import Connection, Row
 from forager.errors import StoreError
 from forager.explain.check_bodies import NOT_TOLD, PROVEN, format_read_error
-from forager.storage import snapshot, warc_record
+from forager.storage import snapshot, text, warc_record
 from forager.storage.location import Location
-from forager.storage.refs import OPEN, SnapshotRef, WarcRef, parse
+from forager.storage.refs import OPEN, SnapshotRef, TextRef, WarcRef, parse
 
 SQL = statements.load("forager.explain", "check_content.sql")
 NAME = "bodies_intact"
@@ -133,9 +133,11 @@ def _find_error(place: Location, row: Row | Mapping[str, Any]) -> StoreError | N
     return None
 
 
-def _verify_body(place: Location, ref: SnapshotRef | WarcRef) -> None:
+def _verify_body(place: Location, ref: SnapshotRef | TextRef | WarcRef) -> None:
     if isinstance(ref, SnapshotRef):
         snapshot.unpack(place.get(ref.key), ref, "")
+    elif isinstance(ref, TextRef):
+        text.unpack(place.get(ref.key), ref)
     else:
         _verify_record(place, ref)
 

@@ -3,14 +3,14 @@
 -- checks whether it must still exist.
 
 -- name: every_snapshot
--- Returns the next batch of snapshots that must exist, after a given name.
-SELECT b.name AS key, 'snapshot:' || b.name AS ref, NULL::bytea AS content_hash
-FROM bodies b WHERE b.kind = 'snapshot' AND b.dropped_at IS NULL AND b.name > $1::text ORDER BY b.name LIMIT $2;
+-- Returns the next batch of snapshots and texts that must exist, after a given name.
+SELECT b.name AS key, b.kind || ':' || b.name AS ref, NULL::bytea AS content_hash
+FROM bodies b WHERE b.kind <> 'archive' AND b.dropped_at IS NULL AND b.name > $1::text ORDER BY b.name LIMIT $2;
 
 -- name: still_snapshot
--- Returns which of these snapshots must still exist.
-SELECT b.name AS key, 'snapshot:' || b.name AS ref, NULL::bytea AS content_hash
-FROM bodies b WHERE b.name = ANY ($1::text[]) AND b.dropped_at IS NULL;
+-- Returns which of these snapshots and texts must still exist.
+SELECT b.name AS key, b.kind || ':' || b.name AS ref, NULL::bytea AS content_hash
+FROM bodies b WHERE b.name = ANY ($1::text[]) AND b.kind <> 'archive' AND b.dropped_at IS NULL;
 
 -- name: every_record
 -- Returns the next batch of archive records that tasks refer to and that must exist, after a given task.

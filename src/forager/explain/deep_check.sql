@@ -104,21 +104,23 @@ WHERE NOT EXISTS (SELECT FROM jobs u WHERE u.name = n.name) AND EXISTS (SELECT F
 LIMIT 3;
 
 -- name: current_prices
--- The price and availability of a product are those of the newest row of its history.
+-- The price and availability of a product are those of the newest row of its history; rows read from older versions
+-- later are left out.
 SELECT count(*) OVER () AS broken,
        format('product %s costs %s %s, its history says %s %s', p.id, coalesce(p.price::text, 'nothing'), p.currency, coalesce(x.price::text, 'nothing'), x.currency) AS example
 FROM products p
 LEFT JOIN LATERAL (SELECT h.id, h.price, h.currency, h.availability FROM product_prices h
-                   WHERE h.domain_id = p.domain_id AND h.product_id = p.id ORDER BY h.id DESC LIMIT 1) x ON true
+                   WHERE h.domain_id = p.domain_id AND h.product_id = p.id AND NOT h.is_backfill ORDER BY h.id DESC LIMIT 1) x ON true
 WHERE x.id IS NULL OR (p.price, p.currency, p.availability) IS DISTINCT FROM (x.price, x.currency, x.availability)
 LIMIT 3;
 
 -- name: chained_prices
--- The price history of a product starts when it is first seen, and each change starts where the previous one ended.
+-- The price history of a product starts when it is first seen, and each change starts where the previous one ended. Rows
+-- that were read from older versions later have no part in this chain.
 SELECT count(*) OVER () AS broken, format('row %s of product %s was preceded by %s, it says %s', h.id, h.product_id, coalesce(h.before::text, 'nothing'), coalesce(h.old_price::text, 'nothing')) AS example
 FROM (SELECT x.id, x.product_id, x.is_first, x.old_price, lag(x.price) OVER w AS before, row_number() OVER w AS number,
              (lag(x.price) OVER w, lag(x.currency) OVER w, lag(x.availability) OVER w) IS DISTINCT FROM (x.old_price, x.old_currency, x.old_availability) AS is_other
-      FROM product_prices x WINDOW w AS (PARTITION BY x.product_id ORDER BY x.id)) h
+      FROM product_prices x WHERE NOT x.is_backfill WINDOW w AS (PARTITION BY x.product_id ORDER BY x.id)) h
 WHERE (h.number = 1) <> h.is_first OR (h.number > 1 AND h.is_other)
 LIMIT 3;
 

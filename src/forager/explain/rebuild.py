@@ -20,6 +20,7 @@ from forager.frontier.merge import merge_domain_pages
 from forager.images import store as images
 from forager.products import store as products
 from forager.proxies import admin as proxies
+from forager.records import store as records
 from forager.stats import store as stats
 from forager.urls.domain import domain_of
 from forager.urls.normalize import normalize
@@ -124,8 +125,10 @@ async def _merge(conn: Connection, name: str, names: Sequence[str], *, by: str) 
     if others:
         await images.merge_domains(conn, elder.id, others)
         await products.move_duplicates(conn, [elder.id, *others])
+        await records.drop_duplicates(conn, [elder.id, *others])
         moved, twice = await merge_domain_pages(conn, elder.id, others)
         await products.merge_domains(conn, elder.id, others)
+        await records.merge_domains(conn, elder.id, others)
         await stats.move_days(conn, elder.id, others)
         await proxies.move_pools(conn, elder.id, others)
         await repair.merge(conn, elder.id, others)

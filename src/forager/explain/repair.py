@@ -168,7 +168,7 @@ async def _revisit_bodies(work: _Work) -> int:
     """Deletes damaged files, so that the visit stores them again. Deletes only those that are still damaged when they
     are checked again, and never one that was stored since the check began."""
     refs, images = await _verify_content(work)
-    names = [ref.split(":")[1] for ref in refs if ref.startswith("snapshot:")]
+    names = [ref.split(":")[1] for ref in refs if not ref.startswith("warc:")]
     async with work.pool.acquire() as conn, conn.transaction():
         changed = await _run(conn, "put_bodies_on_record") + await _run(conn, "give_up_bodies", names)
         files = [row["body_ref"] for row in await conn.fetch(SQL["give_up_images"], images)]

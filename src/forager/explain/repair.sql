@@ -92,17 +92,17 @@ SELECT t.id, t.webhook_url FROM crawl_tasks t WHERE t.webhook_url IS NOT NULL AN
 ON CONFLICT (task_id) DO NOTHING;
 
 -- name: give_up_bodies
--- Marks snapshots whose files are missing or damaged as dropped, so that nothing relies on them any more.
-UPDATE bodies SET dropped_at = now(), deleted_at = now() WHERE name = ANY ($1::text[]) AND kind = 'snapshot' AND dropped_at IS NULL;
+-- Marks snapshots and texts whose files are missing or damaged as dropped, so that nothing relies on them any more.
+UPDATE bodies SET dropped_at = now(), deleted_at = now() WHERE name = ANY ($1::text[]) AND kind <> 'archive' AND dropped_at IS NULL;
 
 -- name: give_up_images
 -- Marks images whose files are missing or damaged as dropped; returns the locations of the files.
 UPDATE images SET dropped_at = now(), status = 'dropped' WHERE id = ANY ($1::bigint[]) AND dropped_at IS NULL RETURNING body_ref;
 
 -- name: put_bodies_on_record
--- Registers snapshots that tasks refer to and that are not registered, as dropped.
+-- Registers snapshots and texts that tasks refer to and that are not registered, as dropped.
 INSERT INTO bodies (name, kind, size_bytes, stored_bytes, dropped_at, deleted_at)
-SELECT DISTINCT split_part(t.body_ref, ':', 2), CASE split_part(t.body_ref, ':', 1) WHEN 'warc' THEN 'archive' ELSE 'snapshot' END, 0, 0, now(), now()
+SELECT DISTINCT split_part(t.body_ref, ':', 2), CASE split_part(t.body_ref, ':', 1) WHEN 'warc' THEN 'archive' ELSE split_part(t.body_ref, ':', 1) END, 0, 0, now(), now()
 FROM crawl_tasks t WHERE t.body_ref IS NOT NULL AND NOT EXISTS (SELECT FROM bodies b WHERE b.name = split_part(t.body_ref, ':', 2))
 ON CONFLICT (name) DO NOTHING;
 
@@ -277,7 +277,7 @@ INSERT INTO jobs (name, every_s) SELECT n.name, 60 FROM unnest($1::text[]) AS n 
 -- name: reprice_products
 -- Sets the price of products from the newest row of their history.
 UPDATE products p SET price = x.price, currency = x.currency, availability = x.availability
-FROM (SELECT DISTINCT ON (h.product_id) h.product_id, h.price, h.currency, h.availability FROM product_prices h ORDER BY h.product_id, h.id DESC) x
+FROM (SELECT DISTINCT ON (h.product_id) h.product_id, h.price, h.currency, h.availability FROM product_prices h WHERE NOT h.is_backfill ORDER BY h.product_id, h.id DESC) x
 WHERE x.product_id = p.id AND (p.price, p.currency, p.availability) IS DISTINCT FROM (x.price, x.currency, x.availability);
 
 -- name: missing_from_index

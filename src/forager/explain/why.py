@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from forager.db import statements
 from forager.db.query import fetch_one
 from forager.db.types import Connection
+from forager.domains.denied import DeniedDomain, find_denial
 from forager.domains.sitemaps import sitemaps_naming
 from forager.domains.traps import SUBDOMAINS
 from forager.domains.url_lookup import locate_url
@@ -56,7 +57,8 @@ async def explain(connection: Connection, text: str, manners: FetchPolicy) -> Ex
     asked = parse_query(text)
     domain, url = await _find(connection, asked, manners)
     name = domain.row["name"] if domain else domain_of(url)
-    gates = why_domain.list_checks(domain, manners) if domain else _unknown_domain(url)
+    denial = None if domain else await find_denial(connection, name)
+    gates = why_domain.list_checks(domain, manners) if domain else (_unknown_domain(url, denial),)
     outlook = await _predict_domain(connection, gates, domain)
     now = domain.now if domain else await connection.fetchval(SQL["clock"])
     if not asked.is_page:
@@ -66,7 +68,7 @@ async def explain(connection: Connection, text: str, manners: FetchPolicy) -> Ex
     if domain is not None:
         delay_s, _ = why_domain.resolve_delay(domain, manners)
         outlook = why_page.predict(page, page_checks, outlook, domain, delay_s)
-    elif stuck := why_page.find_blocking(page_checks):
+    elif denial is None and (stuck := why_page.find_blocking(page_checks)):
         outlook = never(stuck)
     return ExplainResult(text, url, name, now, page_checks, gates, outlook)
 
@@ -145,8 +147,11 @@ async def _predict_domain(connection: Connection, gates: tuple[Gate, ...], domai
     return Prediction("at", outlook.because, await connection.fetchval(SQL["after_window"], outlook.at, *window))
 
 
-def _unknown_domain(url: str) -> tuple[Gate, ...]:
-    return (Gate("known", False, "the domain is not known", remedy=crawl_command(url)),)
+def _unknown_domain(url: str, denial: DeniedDomain | None) -> Gate:
+    if denial is not None:
+        sentence = f"its domain is on the deny list since {denial.denied_at:%Y-%m-%d} ({denial.reason})"
+        return Gate("known", False, sentence, remedy=f"forager domains allow {denial.name}")
+    return Gate("known", False, "the domain is not known", remedy=crawl_command(url))
 
 
 def _reach(spec: RunSpec | None) -> tuple[Any, ...]:

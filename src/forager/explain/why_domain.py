@@ -183,7 +183,7 @@ def _window(facts: DomainSnapshot) -> Gate:
     is_open, opens_at = facts.gates["window"]
     if row["maintenance_start"] is None:
         return Gate("window", is_open, "no maintenance window", opens_at)
-    hours = f"maintenance from {row['maintenance_start']:%H:%M} to {row['maintenance_end']:%H:%M} UTC"
+    hours = f"maintenance from {row['maintenance_start']:%H:%M} to {row['maintenance_end']:%H:%M} {row['time_zone']}"
     return Gate("window", is_open, f"{hours}, {'not now' if is_open else 'now'}", opens_at)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -19,6 +19,8 @@ from forager.errors import UsageError
 from forager.export import csv_rows as cells
 from forager.export import rows as export
 from forager.export.prefetch import ReadBuffer
+from forager.export.texts import add_texts
+from forager.storage.factory import open_readonly_store
 
 router = APIRouter(tags=["exports"])
 MOST_AT_ONCE = 2
@@ -54,19 +56,25 @@ async def export_rows(
     status: Annotated[str | None, Query(pattern="^[a-z_]{1,20}$")] = None,
     run: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
     since: Annotated[Moment | None, Query()] = None,
+    add: Annotated[
+        Literal["text"] | None, Query(alias="with", description="Of pages: the main text as Markdown.")
+    ] = None,
 ) -> Stream:
     """All rows of one kind that pass the filters, as they are at this moment. What takes longer than an hour to send,
     or a quarter of an hour to read, is broken off: narrow the filters, or read faster."""
     if status is not None and status not in STATUSES.get(kind, ()):
         known = ", ".join(sorted(STATUSES.get(kind, ()))) or "no status"
         raise UsageError(f"{kind.capitalize()} have {known}.", field="status")
+    if add is not None and kind != "pages":
+        raise UsageError("Only pages have a text.", field="with")
     desk: Exports = request.app.state.exports
     sending, reading = contextlib.AsyncExitStack(), contextlib.AsyncExitStack()
     try:
         sending.enter_context(desk.open_one(who.user_id))
         await reading.enter_async_context(desk.reading(who.user_id))
-        rows = await _open(request, reading, kind, export.Filters(domain, status, run, since))
-        ahead = _start_read_buffer(request, _write(rows, kind, format), reading.aclose)
+        rows = await _open(request, reading, kind, export.Filters(domain, status, run, since), add)
+        columns = (*export.COLUMNS[kind], *([add] if add else []))
+        ahead = _start_read_buffer(request, _write(rows, columns, format), reading.aclose)
     except BaseException:
         with contextlib.suppress(*CONNECTION_LOST):  # its connection is gone, which was said already
             await reading.aclose()
@@ -135,7 +143,7 @@ class Exports:
 
 
 async def _open(
-    request: Request, stack: contextlib.AsyncExitStack, kind: export.Kind, filters: export.Filters
+    request: Request, stack: contextlib.AsyncExitStack, kind: export.Kind, filters: export.Filters, add: str | None
 ) -> AsyncIterator[dict[str, Any]]:
     """The first row is asked for before the answer begins, so that a bad filter is an error and no broken file."""
     pool = get_forager(request).pool
@@ -143,6 +151,8 @@ async def _open(
     stack.push_async_callback(pool.release, conn, timeout=FREE_WITHIN_S)
     await stack.enter_async_context(conn.transaction(isolation="repeatable_read", readonly=True))
     rows = export.stream(conn, kind, filters)
+    if add is not None:
+        rows = add_texts(conn, rows, open_readonly_store(get_forager(request).settings))
     first = await anext(rows, None)
 
     async def iter_rows() -> AsyncIterator[dict[str, Any]]:
@@ -154,8 +164,7 @@ async def _open(
     return iter_rows()
 
 
-async def _write(rows: AsyncIterator[dict[str, Any]], kind: export.Kind, form: str) -> AsyncIterator[bytes]:
-    columns = export.COLUMNS[kind]
+async def _write(rows: AsyncIterator[dict[str, Any]], columns: Sequence[str], form: str) -> AsyncIterator[bytes]:
     lines = [cells.line(columns).encode()] if form == "csv" else []
     async for row in rows:
         lines.append(as_json(row) if form == "jsonl" else cells.line([row[name] for name in columns]).encode())

@@ -8,7 +8,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, assert_never
+from typing import Any, Literal, NamedTuple, assert_never
 
 from forager.db import statements
 from forager.db.rows import Row
@@ -21,7 +21,7 @@ from forager.runs.models import RunSpec, Scope
 from forager.runs.queries import check_run_exists
 from forager.urls.domain import domain_of, registrable
 
-Kind = Literal["pages", "structured-data", "links", "products", "prices", "images", "tasks"]
+Kind = Literal["pages", "structured-data", "links", "products", "prices", "images", "tasks", "records", "items"]
 SQL = statements.load("forager.export", "rows.sql")
 PREFETCH_ROWS = 500
 
@@ -44,7 +44,8 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     ),
     "prices": (
         *("id", "product_id", "url", "domain", "product_name", "sku", "gtin", "seen_at", "price", "currency"),
-        *("availability", "old_price", "old_currency", "old_availability", "is_first", "is_correction", "task_id"),
+        *("availability", "old_price", "old_currency", "old_availability", "is_first", "is_correction"),
+        *("is_backfill", "task_id"),
     ),
     "images": (
         *("id", "url", "status", "reason", "format", "width", "height", "frames", "file_size", "content_hash"),
@@ -52,6 +53,11 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
         *("position", "discovery_type", "image_type", "alt_text", "declared_width", "declared_height"),
         *("first_seen_at", "last_seen_at", "is_shown"),
     ),
+    "records": (
+        *("id", "url", "domain", "extractor", "kind", "key", "fields", "problems", "is_complete"),
+        *("first_seen_at", "last_seen_at", "changed_at", "gone_at", "task_id"),
+    ),
+    "items": ("url", "domain", "fetched_at", "position", "syntax", "types", "properties"),
     "tasks": (
         *("id", "url", "domain", "run_id", "status", "outcome", "status_code", "error_code", "error_message", "blame"),
         *("retry_count", "parent_task_id", "priority", "created_by", "created_at", "scheduled_for", "requested_at"),
@@ -59,10 +65,22 @@ COLUMNS: dict[Kind, tuple[str, ...]] = {
     ),
 }
 """The order of a CSV file's columns; a test compares them with the statements."""
-DOCUMENTS: dict[Kind, tuple[str, ...]] = {"products": ("variants", "evidence", "attributes")}
+DOCUMENTS: dict[Kind, tuple[str, ...]] = {
+    "products": ("variants", "evidence", "attributes"),
+    "records": ("fields",),
+}
 """Columns of JSON."""
-PACKED: dict[Kind, str] = {"structured-data": "structured_data"}
+PACKED: dict[Kind, str] = {"structured-data": "structured_data", "items": "properties"}
 """Columns of compressed JSON."""
+
+
+class ChangedRows(NamedTuple):
+    """Rows written by transactions of some ages, as PostgreSQL counts them; see `increments.py`."""
+
+    newest: int
+    """They are older than this."""
+    oldest: int | None
+    """Up to this age; None: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +91,7 @@ class Filters:
     status: str | None = None
     run: int | None = None
     since: datetime | None = None
+    changed: ChangedRows | None = None
 
 
 EVERYTHING = Filters()
@@ -89,7 +108,11 @@ async def stream(connection: Connection, kind: Kind, filters: Filters = EVERYTHI
             row[column] = json.loads(row[column])
         if packed is not None:
             row[packed] = unpack_items(row[packed])
-        yield row
+        if kind != "items":
+            yield row
+            continue
+        for position, item in enumerate(row["properties"]):
+            yield row | {"position": position, **item}
 
 
 async def prefer_first_rows(connection: Connection, filters: Filters) -> None:
@@ -124,7 +147,7 @@ async def stream_crawl(connection: Connection, spec: RunSpec) -> AsyncIterator[R
         None,
         await _runs_of(connection, spec) if everywhere else None,
         True,
-        None,
+        *(None, None, None),
     )
     async for record in connection.cursor(SQL["export_pages"], *arguments, prefetch=PREFETCH_ROWS):
         if record["depth"] <= spec.max_depth and reach.refusal(record["url"], record["domain"]) is None:
@@ -135,15 +158,16 @@ async def _arguments(connection: Connection, kind: Kind, filters: Filters) -> tu
     name = await known_name(connection, filters.domain)
     await check_run_exists(connection, filters.run)
     status, run, since = filters.status, filters.run, filters.since
+    changed = filters.changed or (None, None)
     match kind:
         case "pages":
-            return _one(name), [], status, _one(run), False, since
+            return _one(name), [], status, _one(run), False, since, *changed
         case "tasks" | "images":
-            return name, status, run, since
-        case "links" | "products" | "prices" | "structured-data":
+            return name, status, run, since, *changed
+        case "links" | "products" | "prices" | "structured-data" | "records" | "items":
             if status is not None:
                 raise UsageError(f"{kind.capitalize()} have no status; filter them with --domain, --run or --since.")
-            return name, run, since
+            return name, run, since, *changed
         case _:
             assert_never(kind)
 

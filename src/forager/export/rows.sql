@@ -1,5 +1,6 @@
 -- Export statements. Read only. Rows come in key order, so that none is held back to be sorted. Optional filters
--- are NULL when not given; PostgreSQL drops them while planning, so the rest can use its index.
+-- are NULL when not given; PostgreSQL drops them while planning, so the rest can use its index. The last two parameters
+-- choose rows by the transaction that wrote them: see `increments.py`.
 
 -- name: stream_plans
 -- Until the transaction ends, selects plans that return the first row at once: nothing is sorted or hashed on the
@@ -19,7 +20,7 @@ FROM pages p
 JOIN domains d ON d.id = p.domain_id
 LEFT JOIN page_details e ON e.page_id = p.id
 LEFT JOIN LATERAL (
-    SELECT c.status_code, c.outcome, c.completed_at, c.error_code, c.error_message, c.response_time_ms, c.bytes, c.body_ref, c.run_id
+    SELECT c.status_code, c.outcome, c.completed_at, c.error_code, c.error_message, c.response_time_ms, c.bytes, c.body_ref, c.run_id, c.xmin AS changed
     FROM crawl_tasks c
     WHERE c.page_id = p.id AND c.outcome IS NOT NULL
     ORDER BY c.id DESC
@@ -31,7 +32,17 @@ WHERE ($1::text[] IS NULL OR p.domain_id = ANY (ARRAY(
   AND ($4::bigint[] IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.run_id = ANY ($4) AND c.outcome IS NOT NULL))
   AND ($5::boolean IS FALSE OR t.outcome IS NOT NULL) AND NOT p.is_image AND NOT p.is_sitemap
   AND ($6::timestamptz IS NULL OR p.fetched_at >= $6)
+  AND ($7::integer IS NULL OR changed_within(p.xmin, $7, $8) OR changed_within(e.xmin, $7, $8) OR changed_within(t.changed, $7, $8))
 ORDER BY p.id;
+
+-- name: texts_of
+-- Returns for each of these pages, given by domain and key, the body or text that was returned or confirmed last.
+SELECT p.url, t.body_ref
+FROM unnest($1::text[], $2::bytea[]) AS n (domain, url_hash)
+JOIN domains d ON d.name = n.domain
+JOIN pages p ON p.domain_id = d.id AND p.url_hash = n.url_hash
+CROSS JOIN LATERAL (SELECT c.body_ref FROM crawl_tasks c WHERE c.page_id = p.id AND c.body_ref IS NOT NULL ORDER BY c.id DESC LIMIT 1) t
+JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2) AND b.dropped_at IS NULL;
 
 -- name: export_structured_data
 -- Returns pages with structured data, and all items of each, compressed.
@@ -42,7 +53,33 @@ JOIN domains d ON d.id = p.domain_id
 WHERE e.structured_data IS NOT NULL AND ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
   AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.run_id = $2 AND c.outcome IS NOT NULL))
   AND ($3::timestamptz IS NULL OR p.fetched_at >= $3)
+  AND ($4::integer IS NULL OR changed_within(e.xmin, $4, $5))
 ORDER BY e.page_id;
+
+-- name: export_items
+-- Returns pages with structured data, all items of each compressed: each becomes a row, with the columns that are empty here.
+SELECT p.url, d.name AS domain, p.fetched_at, NULL::integer AS position, NULL::text AS syntax, NULL::text[] AS types, e.structured_data AS properties
+FROM page_details e
+JOIN pages p ON p.id = e.page_id
+JOIN domains d ON d.id = p.domain_id
+WHERE e.structured_data IS NOT NULL AND ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
+  AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.run_id = $2 AND c.outcome IS NOT NULL))
+  AND ($3::timestamptz IS NULL OR p.fetched_at >= $3)
+  AND ($4::integer IS NULL OR changed_within(e.xmin, $4, $5))
+ORDER BY e.page_id;
+
+-- name: export_records
+-- Returns every record that extractors found, with its newest fields.
+SELECT r.id, p.url, d.name AS domain, r.extractor, r.kind, r.key, r.fields, r.problems, r.problems = '{}' AS is_complete,
+       r.first_seen_at, r.last_seen_at, r.changed_at, r.gone_at, r.task_id
+FROM records r
+JOIN pages p ON p.id = r.page_id
+JOIN domains d ON d.id = r.domain_id
+WHERE ($1::text IS NULL OR r.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
+  AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = r.page_id AND c.run_id = $2 AND c.outcome IS NOT NULL))
+  AND ($3::timestamptz IS NULL OR r.changed_at >= $3)
+  AND ($4::integer IS NULL OR changed_within(r.xmin, $4, $5))
+ORDER BY r.id;
 
 -- name: export_links
 -- Returns every stored link: from which page to which, in page order; then those out of scope, where they are stored.
@@ -59,6 +96,7 @@ JOIN pages t ON t.id = e.to_page_id
 WHERE ($1::text IS NULL OR f.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
   AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = f.id AND c.run_id = $2 AND c.outcome IS NOT NULL))
   AND ($3::timestamptz IS NULL OR f.fetched_at >= $3)
+  AND ($4::integer IS NULL OR changed_within(l.xmin, $4, $5))
 ORDER BY l.from_page_id) inside
 UNION ALL
 SELECT * FROM (
@@ -73,6 +111,7 @@ CROSS JOIN LATERAL (
 WHERE ($1::text IS NULL OR f.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
   AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = f.id AND c.run_id = $2 AND c.outcome IS NOT NULL))
   AND ($3::timestamptz IS NULL OR f.fetched_at >= $3)
+  AND ($4::integer IS NULL OR changed_within(l.xmin, $4, $5))
 ORDER BY l.from_page_id) outside;
 
 -- name: export_tasks
@@ -88,18 +127,20 @@ WHERE ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.nam
   AND ($2::text IS NULL OR t.status = $2::text::task_status)
   AND ($3::bigint IS NULL OR t.run_id = $3)
   AND ($4::timestamptz IS NULL OR COALESCE(t.completed_at, t.created_at) >= $4)
+  AND ($5::integer IS NULL OR changed_within(t.xmin, $5, $6))
 ORDER BY t.id;
 
 -- name: export_bodies
 -- Returns every visit that returned or confirmed a body which is still stored, oldest first.
-SELECT t.id, p.url, t.completed_at, t.body_ref
+SELECT t.id, p.url, t.completed_at, t.body_ref, p.title
 FROM crawl_tasks t
 JOIN pages p ON p.id = t.page_id
 JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2) AND b.dropped_at IS NULL
-WHERE t.body_ref IS NOT NULL AND NOT p.is_image
+WHERE t.body_ref IS NOT NULL AND NOT starts_with(t.body_ref, 'text:') AND NOT p.is_image
   AND ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
   AND ($2::bigint IS NULL OR t.run_id = $2)
   AND ($3::timestamptz IS NULL OR t.completed_at >= $3)
+  AND ($4::integer IS NULL OR changed_within(t.xmin, $4, $5))
 ORDER BY t.id;
 
 -- name: export_products
@@ -115,19 +156,21 @@ JOIN pages g ON g.id = p.page_id
 WHERE ($1::text IS NULL OR p.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
   AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.page_id AND c.run_id = $2 AND c.outcome IS NOT NULL))
   AND ($3::timestamptz IS NULL OR p.updated_at >= $3)
+  AND ($4::integer IS NULL OR changed_within(p.xmin, $4, $5))
 ORDER BY p.id;
 
 -- name: export_prices
 -- Returns the history of every product: its first price and each change of price, currency or availability, as they
 -- were seen.
 SELECT x.id, x.product_id, p.url, d.name AS domain, p.product_name, p.sku, p.gtin, x.seen_at, x.price, x.currency, x.availability,
-       x.old_price, x.old_currency, x.old_availability, x.is_first, x.is_correction, x.task_id
+       x.old_price, x.old_currency, x.old_availability, x.is_first, x.is_correction, x.is_backfill, x.task_id
 FROM product_prices x
 JOIN products p ON p.id = x.product_id
 JOIN domains d ON d.id = x.domain_id
 WHERE ($1::text IS NULL OR x.domain_id = (SELECT n.id FROM domains n WHERE n.name = $1))
   AND ($2::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.id = x.task_id AND c.run_id = $2))
   AND ($3::timestamptz IS NULL OR x.seen_at >= $3)
+  AND ($4::integer IS NULL OR changed_within(x.xmin, $4, $5))
 ORDER BY x.id;
 
 -- name: export_images
@@ -147,6 +190,7 @@ WHERE ($1::text IS NULL OR COALESCE(s.domain_id, i.domain_id) = (SELECT n.id FRO
   AND ($2::text IS NULL OR i.status = $2::text::image_status)
   AND ($3::bigint IS NULL OR EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = s.page_id AND c.run_id = $3 AND c.outcome IS NOT NULL))
   AND ($4::timestamptz IS NULL OR GREATEST(s.first_seen_at, i.first_seen_at, i.checked_at) >= $4)
+  AND ($5::integer IS NULL OR changed_within(i.xmin, $5, $6) OR changed_within(s.xmin, $5, $6))
 ORDER BY i.id;
 
 -- name: runs_with_seeds

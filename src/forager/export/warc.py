@@ -39,10 +39,11 @@ async def stream_warc(conn: Connection, load: Load, name: str, filters: Filters,
     """Yields the file in chunks. Needs an open transaction, as every cursor does."""
     domain = await known_name(conn, filters.domain)
     await check_run_exists(conn, filters.run)
+    arguments = (domain, filters.run, filters.since, *(filters.changed or (None, None)))
     press = _WarcBuilder(load, name, count)
     yield warc_record.info(name, clock.now(), software=f"Forager/{__version__}", user_agent="")
     rows: list[Row] = []
-    async for row in conn.cursor(SQL["export_bodies"], domain, filters.run, filters.since, prefetch=PREFETCH_ROWS):
+    async for row in conn.cursor(SQL["export_bodies"], *arguments, prefetch=PREFETCH_ROWS):
         rows.append(row)
         if len(rows) == AT_ONCE:
             yield await asyncio.to_thread(press.records, rows)

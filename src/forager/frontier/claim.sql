@@ -71,7 +71,7 @@ RETURNING d.id AS domain_id, d.name AS domain, d.version,
           CASE WHEN d.is_adaptive THEN d.revisit_price END AS revisit_price,
           COALESCE(d.pace_delay_s, 0) AS pace_delay_s, d.pace_extra_s, d.response_s, d.breaker_state, d.breaker_failures,
           COALESCE(EXTRACT(EPOCH FROM now() - d.breaker_opened_at), 0)::float8 AS breaker_open_s, d.breaker_resets,
-          d.guesses_scheme AND d.pages_crawled = 0 AS guesses_scheme, d.images_only, d.site_origin;
+          d.guesses_scheme AND (d.pages_crawled = 0 OR starts_with(d.base_url, 'http://')) AS guesses_scheme, d.images_only, d.site_origin;
 
 -- name: still_claimable
 -- Returns those of the domains named by messages that another worker may claim now: they exceed this worker's share, or

@@ -20,6 +20,7 @@ from forager.db.types import Connection
 from forager.frontier.models import Outcome
 from forager.frontier.rows import DetailColumns
 from forager.parsing.models import Reading
+from forager.parsing.structured.items import plain_name
 
 SQL = statements.load("forager.frontier", "details.sql")
 RECORD_DETAILS = BulkCommand(SQL["record_details"], DetailColumns)
@@ -32,7 +33,8 @@ ITEMS_CUT = "items_cut"
 LONGEST_TEXT = 1000
 MOST_TAGS = 100
 MOST_RATINGS = 2**31 - 1
-TAGS_BETWEEN = "\x1f"
+TAGS_BETWEEN = TYPES_BETWEEN = "\x1f"
+MOST_TYPES = 100
 CENT = Decimal("0.01")
 
 
@@ -48,11 +50,13 @@ class Details(NamedTuple):
     published_on: date | None
     modified_on: date | None
     structured_data: bytes | None
+    item_types: str | None = None
+    """The types of its items, which follow from `structured_data`."""
 
     @property
     def content_hash(self) -> bytes:
         """Hashes the columns as PostgreSQL formats them, so that `forager check --deep` can compare."""
-        texts = TAGS_BETWEEN.join(["" if value is None else str(value) for value in self[:-1]])
+        texts = TAGS_BETWEEN.join(["" if value is None else str(value) for value in self[:-2]])
         return hashlib.sha256(texts.encode() + (self.structured_data or b"")).digest()[:16]
 
 
@@ -61,6 +65,7 @@ EMPTY = Details(None, None, None, None, None, None, None, None, None)
 
 def details_of(reading: Reading) -> Details:
     """Returns the columns to store for a reading. Omits what a column cannot hold: one page must not fail a batch."""
+    packed = pack_items(reading.structured_data)
     return Details(
         _truncate(reading.headline),
         _truncate(reading.site_name),
@@ -70,7 +75,8 @@ def details_of(reading: Reading) -> Details:
         reading.rating_count if reading.rating_count is None or 0 <= reading.rating_count <= MOST_RATINGS else None,
         _day(reading.published_on),
         _day(reading.modified_on),
-        pack_items(reading.structured_data),
+        packed,
+        TYPES_BETWEEN.join(_item_types(packed)) or None,
     )
 
 
@@ -102,6 +108,18 @@ def pack_items(structured_data: bytes) -> bytes | None:
 def unpack_items(packed: bytes | None) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = orjson.loads(zlib.decompress(packed)) if packed else []
     return items
+
+
+def _item_types(packed: bytes | None) -> list[str]:
+    """Returns the types of the items in lower case, each once."""
+    types = (kind for item in unpack_items(packed) for kind in item["types"])
+    names = dict.fromkeys(item_type(kind) for kind in types if isinstance(kind, str))
+    return [name for name in names if name][:MOST_TYPES]
+
+
+def item_type(name: str) -> str:
+    """Returns a type as it is stored and looked for: `https://schema.org/Recipe` is `recipe`."""
+    return plain_name(name).replace(TYPES_BETWEEN, "")
 
 
 def _truncate_items(structured_data: bytes) -> bytes:
@@ -142,6 +160,7 @@ async def record_details(conn: Connection, outcomes: Sequence[Outcome]) -> None:
             modified_on=[details.modified_on for _, details in rows],
             structured_data=[details.structured_data for _, details in rows],
             content_hash=[details.content_hash for _, details in rows],
+            item_types=[details.item_types for _, details in rows],
             emptied=emptied,
         )
         await RECORD_DETAILS.execute(conn, columns)

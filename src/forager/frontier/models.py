@@ -66,8 +66,8 @@ class LeasedDomain:
     breaker_resets: int = 0
     """Number of manual resets of the breaker when the lease began."""
     guesses_scheme: bool = False
-    """An operator named the domain without a scheme, and nothing of it was fetched yet: where https fails, http is
-    tried."""
+    """An operator named the domain without a scheme, and nothing of it was fetched yet, or http is known to work: where
+    https fails, http is tried."""
     images_only: bool = False
     """The domain was added for images that other domains show; nothing else of it is crawled."""
     site_origin: str | None = None

@@ -23,7 +23,7 @@ SELECT set_config('forager.purge', 'on', true);
 
 -- name: bodies_of_pages
 -- Returns the stored bodies that visits to these pages refer to.
-SELECT DISTINCT split_part(t.body_ref, ':', 2) AS name FROM crawl_tasks t WHERE t.page_id = ANY ($1::bigint[]) AND t.body_ref LIKE 'snapshot:%';
+SELECT DISTINCT split_part(t.body_ref, ':', 2) AS name FROM crawl_tasks t WHERE t.page_id = ANY ($1::bigint[]) AND t.body_ref NOT LIKE 'warc:%';
 
 -- name: let_dependents_go
 -- Removes the dependencies of other pages' tasks on tasks of these pages; they stay paused until an operator resumes

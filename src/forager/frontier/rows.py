@@ -152,6 +152,7 @@ class DetailColumns(NamedTuple):
     modified_on: Sequence[date | None]
     structured_data: Sequence[bytes | None]
     content_hash: Sequence[bytes]
+    item_types: Sequence[str | None]
     emptied: Sequence[int]
 
 

@@ -8,8 +8,7 @@ new   ──> pending ──> crawling ──> completed · failed
           paused <── pending, crawling          any open one ──> cancelled
 
 A closed task never changes its status: a retry, a revisit and a restart are new tasks. A worker fetches, parses and
-records a page while its task is `crawling`. The database's type has four more labels that older versions defined and
-nothing ever wrote; no transition leads to them.
+records a page while its task is `crawling`.
 """
 
 from enum import StrEnum

@@ -109,6 +109,14 @@ class Instance:
         """Returns products as they were last seen. Filters: `domain`, `run`, `since`."""
         return self._rows("products", **filters)
 
+    def records(self, **filters: Any) -> Rows:
+        """Returns what extractors found, with the newest fields. Filters: `domain`, `run`, `since`."""
+        return self._rows("records", **filters)
+
+    def items(self, **filters: Any) -> Rows:
+        """Returns the structured data of pages, item by item. Filters: `domain`, `run`, `since`."""
+        return self._rows("items", **filters)
+
     def prices(self, **filters: Any) -> Rows:
         """Returns the price history: each price and availability, with what it was before. Filters: `domain`, `run`,
         `since`."""

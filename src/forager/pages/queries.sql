@@ -1,14 +1,19 @@
 -- name: find_page
--- Returns one page by its key, with its recurrence and its open task.
+-- Returns one page by its key, with its recurrence, its open task, and how often it was visited.
 SELECT p.id, p.url, d.name AS domain, p.status::text AS status, p.depth, p.priority, p.is_seed, p.title, p.language, p.content_type,
        p.links_count, p.discovered_at, p.fetched_at, p.failed_at, p.revisit_every_s, d.revisit_every_s AS domain_revisit_every_s,
        d.is_adaptive, d.stores_links, p.comparisons, p.changes, p.changed_at, t.scheduled_for, t.locked_by,
        p.author, p.published_at, p.modified_at, e.headline, e.site_name, e.section, e.tags, e.rating, e.rating_count, e.published_on, e.modified_on,
-       p.canonical_url, (SELECT o.url FROM pages o WHERE o.id = p.duplicate_of) AS duplicate_of
+       p.canonical_url, (SELECT o.url FROM pages o WHERE o.id = p.duplicate_of) AS duplicate_of, v.visits, v.requests, v.first_visit_at,
+       EXISTS (SELECT FROM archived_rows a WHERE a.domain_id = p.domain_id) AS has_archived_visits
 FROM pages p
 JOIN domains d ON d.id = p.domain_id
 LEFT JOIN page_details e ON e.page_id = p.id
 LEFT JOIN crawl_tasks t ON t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL
+CROSS JOIN LATERAL (
+    SELECT count(*) AS visits, min(h.completed_at) AS first_visit_at,
+           COALESCE(sum((h.requested_at IS NOT NULL)::int + COALESCE(cardinality(h.earlier_requests), 0)), 0) AS requests
+    FROM crawl_tasks h WHERE h.page_id = p.id AND h.outcome IS NOT NULL) v
 WHERE d.name = $1 AND p.url_hash = $2;
 
 -- name: latest_visits
@@ -159,7 +164,7 @@ WITH RECURSIVE ends AS (
 SELECT max(low) FROM step;
 
 -- name: find_page_by_id
--- Returns one page with all that is stored of it, and its open task.
+-- Returns one page with all that is stored of it, its open task, and how often it was visited.
 SELECT p.id, p.url, encode(p.url_hash, 'hex') AS url_hash, d.name AS domain, p.status::text AS status, p.depth, p.priority, p.redirects,
        p.is_seed, p.is_image, p.title, p.description, p.language, p.content_type, encode(p.content_hash, 'hex') AS content_hash,
        lpad(to_hex(p.simhash), 16, '0') AS simhash, p.links_count, p.canonical_url, (SELECT o.url FROM pages o WHERE o.id = p.duplicate_of) AS duplicate_of,
@@ -168,11 +173,16 @@ SELECT p.id, p.url, encode(p.url_hash, 'hex') AS url_hash, d.name AS domain, p.s
        t.id AS open_task_id, t.status::text AS open_task_status, t.scheduled_for AS next_visit_at,
        (SELECT min(x.id) FROM products x WHERE x.domain_id = p.domain_id AND x.page_id = p.id) AS product_id,
        e.headline, e.site_name, e.section, e.tags, e.rating, e.rating_count, e.published_on, e.modified_on,
-       e.structured_data IS NOT NULL AS has_structured_data
+       e.structured_data IS NOT NULL AS has_structured_data, v.visits, v.requests, v.first_visit_at,
+       EXISTS (SELECT FROM archived_rows a WHERE a.domain_id = p.domain_id) AS has_archived_visits
 FROM pages p
 JOIN domains d ON d.id = p.domain_id
 LEFT JOIN page_details e ON e.page_id = p.id
 LEFT JOIN crawl_tasks t ON t.domain_id = p.domain_id AND t.page_id = p.id AND t.outcome IS NULL
+CROSS JOIN LATERAL (
+    SELECT count(*) AS visits, min(h.completed_at) AS first_visit_at,
+           COALESCE(sum((h.requested_at IS NOT NULL)::int + COALESCE(cardinality(h.earlier_requests), 0)), 0) AS requests
+    FROM crawl_tasks h WHERE h.page_id = p.id AND h.outcome IS NOT NULL) v
 WHERE p.id = $1;
 
 -- name: snapshots

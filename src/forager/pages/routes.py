@@ -20,8 +20,10 @@ from forager.errors import NotFoundError
 from forager.pages import queries as page_queries
 from forager.pages import schemas as models
 from forager.pages import service as page_service
+from forager.pages import text as texts
 from forager.pages.screenshots import find_screenshot
-from forager.storage.factory import get_location
+from forager.parsing.markdown_formats import TextFormat
+from forager.storage.factory import get_location, open_readonly_store
 from forager.tasks import queries as task_queries
 from forager.tasks.schemas import NEWEST_TASKS, Outcome, TaskRow
 
@@ -29,6 +31,13 @@ router = APIRouter(tags=["pages"])
 JPEG: dict[int | str, dict[str, Any]] = {
     200: {"description": "The picture", "content": {"image/*": {}, "application/octet-stream": {}}}
 }
+TEXTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The text",
+        "content": {"text/markdown": {}, "text/plain": {}, "text/html": {}, "text/x-diff": {}},
+    }
+}
+TEXT_TYPES = {TextFormat.MARKDOWN: "text/markdown", TextFormat.TEXT: "text/plain", TextFormat.HTML: "text/html"}
 SANDBOX = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
     "Cache-Control": "private, max-age=60",
@@ -155,6 +164,37 @@ async def show_screenshot(request: Request, _who: User, page: PathId) -> Respons
     if picture is None:
         raise NotFoundError(f"Page {page} has no screenshot.")
     return Response(picture, 200, SANDBOX, "image/jpeg")
+
+
+@router.get("/api/pages/{page:int}/text", response_class=Response, responses={**TEXTS, **responses(404)})
+async def show_text(
+    request: Request,
+    _who: User,
+    page: PathId,
+    task: Annotated[
+        int | None, Query(ge=1, le=LARGEST_ID, description="As this visit found it; else the newest.")
+    ] = None,
+    against: Annotated[
+        int | None, Query(ge=1, le=LARGEST_ID, description="A visit: what changed since, as a unified diff.")
+    ] = None,
+    form: Annotated[TextFormat, Query(alias="format")] = TextFormat.MARKDOWN,
+) -> Response:
+    """The main text of a page, as the newest visit found it whose text or body is stored. Markdown has links with
+    absolute addresses and no HTML; `text` has only the words."""
+    settings = get_forager(request).settings
+    policy = settings.storage.content_policy
+    async with look(request) as conn:
+        visit = await texts.find_text(conn, page, task=task, default_policy=policy)
+        before = None
+        if against is not None:
+            before = await texts.find_text(conn, page, task=against, default_policy=policy)
+    store = open_readonly_store(settings)
+    if before is not None:
+        said, kind = await texts.compare(store, before, visit, form), "text/x-diff"
+    else:
+        said, kind = await texts.load_as(store, visit, form), TEXT_TYPES[form]
+    headers = {**SANDBOX, "Forager-Task": str(visit.task_id)}
+    return Response(said.encode(), 200, headers, f"{kind}; charset=utf-8")
 
 
 @router.get("/api/pages/{page:int}/tasks", response_model=Paged[TaskRow], responses=responses(404))

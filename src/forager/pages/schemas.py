@@ -85,6 +85,12 @@ class Page(Row):
     published_on: date | None = Field(description="The calendar day the page shows, in its own time zone.")
     modified_on: date | None
     has_structured_data: bool
+    visits: int = Field(description="Visits in the database, of any outcome.")
+    requests: int = Field(description="Requests that these visits made: quick retries count, too.")
+    first_visit_at: datetime | None = Field(description="When the first of these visits ended.")
+    has_archived_visits: bool = Field(
+        description="Visits of its domain are in archive files, so it may have been visited before."
+    )
 
 
 class StructuredItem(Row):

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from forager.products.models import Listed, Product
+from forager.records.models import FoundRecord
 
 
 class ParseOptions(NamedTuple):
@@ -19,6 +20,12 @@ class ParseOptions(NamedTuple):
     """The parser of its product."""
     markdown: bool = False
     """Whether the main text is rendered as Markdown too."""
+    extractors: tuple[str, ...] = ("auto",)
+    """Names of the extractors that run on it; `auto`: all that match."""
+    items: bool = True
+    """Whether its structured data is stored."""
+    extractor_texts: tuple[str, ...] = ()
+    """Definitions of extractors to try, instead of those of the data folder."""
 
 
 DEFAULT_OPTIONS = ParseOptions()
@@ -123,6 +130,12 @@ class Reading:
     """A JSON array of all JSON-LD, microdata, RDFa and OpenGraph items; empty if there are none."""
     markdown: str = ""
     """The main text as Markdown; empty unless `ParseOptions` ask for it."""
+    records: tuple[FoundRecord, ...] = ()
+    """What extractors found."""
+    extractors: tuple[str, ...] = ()
+    """The extractors that were tried: records of theirs that are missing here are not on the page any more."""
+    extractor_problems: tuple[str, ...] = ()
+    """`NAME: why` of each extractor that did not come to its end."""
     listing: Listing | None = None
     """Set for a sitemap or feed: all its links count, however many there are."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from forager.parsing.class_names import AROUND_TAGS, LONGEST_NAMES, NAMED_TAGS, classify_names
 
 if TYPE_CHECKING:
-    from forager.parsing.tree_types import Child, Marked
+    from forager.parsing.tree_types import Child, Event, Marked
 
 PROSE_BYTES = 80
 MOST_RUNS = 1000
@@ -61,6 +61,8 @@ class _Run(NamedTuple):
     is_alt: bool
     begins_line: bool
     has_space: bool
+    is_gap: bool = False
+    """Nothing but white space, where that is kept: in a `pre`."""
 
 
 class PythonTree:
@@ -72,7 +74,7 @@ class PythonTree:
         """For each run, bytes of paragraphs up to it."""
         self._open = -1
         self._inert = 0
-        self._depth = {"unseen": 0, "control": 0, "link": 0}
+        self._depth = {"unseen": 0, "control": 0, "link": 0, "pre": 0}
         self._total = self._links = self._paragraphs = 0
         self._line_total = self._line_links = 0
         self._has_break = self._has_space = False
@@ -112,11 +114,18 @@ class PythonTree:
             return
         if not text.strip(GAP):
             self._has_space = True
+            if self._depth["pre"] and not self._depth["unseen"] and not self._depth["control"]:
+                self._add_gap(text)
         else:
             self._add_run(text, self._open, is_alt=False)
 
+    def _add_gap(self, text: bytes) -> None:
+        counts = (self._total, self._links)
+        self._runs.append(_Run(text, self._open, *counts, True, False, False, False, False, False, is_gap=True))
+        self._prose.append(self._paragraphs)
+
     def _add_run(self, text: bytes, owner: int, *, is_alt: bool) -> None:
-        is_unseen, is_control, is_link = (bool(count) for count in self._depth.values())
+        is_unseen, is_control, is_link = (bool(self._depth[name]) for name in ("unseen", "control", "link"))
         begins_line, has_space = (False, False) if is_alt else (self._has_break, self._has_space)
         if not is_alt:
             self._has_break = self._has_space = False
@@ -135,7 +144,10 @@ class PythonTree:
     def _end_line(self) -> None:
         if self._line_total >= PROSE_BYTES and self._line_links * 2 <= self._line_total:
             self._paragraphs += self._line_total
-            self._prose[-1] = self._paragraphs
+            for at in range(len(self._runs) - 1, -1, -1):
+                self._prose[at] = self._paragraphs
+                if not self._runs[at].is_gap:
+                    break
         self._line_total = self._line_links = 0
         self._has_break = True
 
@@ -225,6 +237,7 @@ class PythonTree:
         self._depth["unseen"] += by * (is_html and name in UNSEEN)
         self._depth["control"] += by * (name in CONTROLS)
         self._depth["link"] += by * (name == b"a")
+        self._depth["pre"] += by * (name == b"pre")
         self._inert += by * (is_html and name == b"template")
 
     # queries
@@ -309,7 +322,7 @@ class PythonTree:
         if self._is_raw(number):
             return element.content.decode()
         runs = self._runs[element.run_first : element.run_end]
-        return b"".join(run.text for run in runs if not run.is_alt).decode()
+        return b"".join(run.text for run in runs if not run.is_alt and not run.is_gap).decode()
 
     def _is_raw(self, number: int) -> bool:
         return not self._elements[number].space and self._elements[number].tag in RAW
@@ -395,6 +408,46 @@ class PythonTree:
                 left -= len(run.text)
                 found.append((run.owner, _collapse(run.text).decode()))
         return found
+
+    def stream(self, number: int, without: list[int], tags: tuple[str, ...], /) -> "list[Event]":
+        around, wanted, cut = self._at(number), {tag.encode(): tag for tag in tags}, set(without)
+        events: list[Event] = []
+        opened: list[_Element] = []
+        run = around.run_first
+
+        def add_runs(end: int) -> None:
+            nonlocal run
+            events.extend(
+                (" " if each.has_space else "", each.text.decode())
+                for each in self._runs[run:end]
+                if each.is_gap or not (each.is_unseen or each.is_control or each.is_alt)
+            )
+            run = max(run, end)
+
+        def close(at: int) -> None:
+            while opened and opened[-1].end <= at:
+                element = opened.pop()
+                add_runs(element.run_end)
+                events.append((wanted[element.tag], None))
+
+        at = number + 1
+        while at < around.end:
+            element = self._elements[at]
+            close(at)
+            add_runs(element.run_first)
+            if at in cut or (not element.space and element.tag in UNSEEN) or element.tag in CONTROLS:
+                run = max(run, element.run_end)
+                events.append(("cut", at))
+                at = element.end
+                continue
+            if not element.space and element.tag in wanted:
+                events.append((wanted[element.tag], at))
+                if element.tag not in VOID:
+                    opened.append(element)
+            at += 1
+        close(around.end)
+        add_runs(around.run_end)
+        return events
 
     def _walk(self, number: int, without: list[int]) -> list[tuple[_Run, bool]]:
         """Returns the remaining runs, each with whether something was skipped before it."""

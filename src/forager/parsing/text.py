@@ -1,6 +1,8 @@
 """Extracts the visible text of a page, the part that is its content, and a fingerprint."""
 
 import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from forager.parsing import compiled
 from forager.parsing.boilerplate import Marks, find_boilerplate, is_inside
@@ -28,17 +30,30 @@ LONG_MAIN = 1500
 """Bytes that are certainly the content, whatever else the page has."""
 
 
-def take_content(tree: Tree) -> tuple[str, str]:
-    """Returns the text, one line per block, and the headings of the page without its boilerplate."""
+class Content(NamedTuple):
+    """The main text of a page, and where it is."""
+
+    text: str
+    """One line for each block."""
+    headings: str
+    """Those of the page without its boilerplate."""
+    region: int | None = None
+    """The element that holds the text; None if it comes from no element."""
+    cut: Sequence[int] = ()
+    """What is left out of it, in document order."""
+
+
+def take_content(tree: Tree) -> Content:
     if not len(tree):
-        return "", ""
+        return Content("", "")
     root = next(iter(tree.tags("body", "frameset")), 0)
     marks = find_boilerplate(tree, root)
-    return _take_text(tree, root, marks), _find_headings(tree, marks)
+    text, region, cut = _take_text(tree, root, marks)
+    return Content(text, _find_headings(tree, marks), region, cut)
 
 
 def take_text(tree: Tree) -> str:
-    return take_content(tree)[0]
+    return take_content(tree).text
 
 
 def _find_headings(tree: Tree, marks: Marks) -> str:
@@ -50,16 +65,19 @@ def _find_headings(tree: Tree, marks: Marks) -> str:
     return strip_hidden(" ".join(filter(None, found))[:LONGEST_HEADINGS])
 
 
-def _take_text(tree: Tree, root: int, marks: Marks) -> str:
-    """Returns the visible text without the boilerplate that repeats on every page of the site."""
+def _take_text(tree: Tree, root: int, marks: Marks) -> tuple[str, int | None, Sequence[int]]:
+    """Returns the visible text without the boilerplate that repeats on every page of the site, and where it is."""
     weights = Weights(tree, marks)
     region = find_content(tree, root, marks, weights)
     cut = sorted(marks.cut + find_link_lists(tree, region, marks, weights))
     text = tree.lines(region, cut)
     if is_enough(text):
-        return text
+        return text, region, cut
     # Nothing but menus and forms: then they are the content of the page.
-    return tree.lines(root, marks.hidden) or tree.lines(root, []) or _text_without_scripts(tree)
+    for hidden in (marks.hidden, []):
+        if text := tree.lines(root, hidden):
+            return text, root, hidden
+    return _text_without_scripts(tree), None, ()
 
 
 def _text_without_scripts(tree: Tree) -> str:

@@ -13,6 +13,10 @@ Marked = tuple[str, bool, int, int, int, int, int, int]
 """The element's tag if it is one of `class_names.AROUND_TAGS`, whether its own attributes hide it, the element, its
 end, the class of its class, id and role (a `NameClass` of `class_names.py`), its weights."""
 
+Event = tuple[str, str | int | None]
+"""What happens in a page, by a name: a tag with its element where it begins, with None where it ends; "" with a text,
+or " " if there is white space before it; "cut" with an element that is left out."""
+
 
 class Tree(Protocol):
     """Elements are identified by numbers; an invalid number raises IndexError."""
@@ -117,3 +121,7 @@ class Tree(Protocol):
     def runs(self, number: int, most: int, /) -> list[tuple[int, str]]:
         """Returns the texts one by one, each with its element, up to `most` bytes in total: `12` and `99` of
         `12<sup>99</sup>` are two texts."""
+
+    def stream(self, number: int, without: list[int], tags: tuple[str, ...], /) -> list[Event]:
+        """Returns the inside of an element as a stream of these tags and all texts that are shown, as written; white
+        space alone is a text only in a `pre`. Controls, and the elements in `without`, are left out."""

@@ -29,6 +29,18 @@ MOST_BARS = 40
 MOST_EMPTY = 5
 URL_ROOM = 40
 """The width from which the URL of a product is worth a column."""
+COLUMNS = (
+    number("id"),
+    text_column("product"),
+    wrap_column("shop"),
+    number("price"),
+    "",
+    "change",
+    extra("availability"),
+    extra(number("sure")),
+    extra("seen"),
+    extra(wrap_column("url"), URL_ROOM),
+)
 """Shops without a product that are listed."""
 FIELDS = (
     *(
@@ -125,21 +137,7 @@ def products(
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()
-    table.write(
-        (
-            number("id"),
-            text_column("product"),
-            wrap_column("shop"),
-            number("price"),
-            "",
-            "change",
-            "availability",
-            number("sure"),
-            "seen",
-            extra(wrap_column("url"), URL_ROOM),
-        ),
-        list(_listed(rows, now)),
-    )
+    table.write(COLUMNS, list(_listed(rows, now)))
     return say_more(
         rows, limit, "products", "No product matches. Crawl a shop, or look at `forager products` without filters."
     )
@@ -195,7 +193,13 @@ def prices(which: Which, as_json: AsJson = False, home: Home = None) -> None:
                 moved(row["old_price"], row["price"]),
                 stock(row["availability"]),
                 str(row["task_id"] or "–"),
-                "first seen" if row["is_first"] else "read again" if row["is_correction"] else "",
+                "first seen"
+                if row["is_first"]
+                else "read again"
+                if row["is_correction"]
+                else "read later"
+                if row["is_backfill"]
+                else "",
             )
             for row in rows
         ],

@@ -35,7 +35,7 @@ WHERE p.id = $1::bigint OR (d.name = $2::text AND p.url_hash = $3::bytea);
 
 -- name: prices_of
 -- Lists the price history of one product, oldest first.
-SELECT x.seen_at, x.price, x.currency, x.availability, x.is_first, x.is_correction, x.old_price, x.old_currency, x.old_availability, x.task_id
+SELECT x.seen_at, x.price, x.currency, x.availability, x.is_first, x.is_correction, x.is_backfill, x.old_price, x.old_currency, x.old_availability, x.task_id
 FROM product_prices x
 WHERE x.domain_id = $1 AND x.product_id = $2
 ORDER BY x.seen_at, x.id;
@@ -110,13 +110,14 @@ ORDER BY p.created_at DESC, p.id DESC
 LIMIT $11::bigint;
 
 -- name: changes_by_id
--- Lists changes of prices and availability in shops, newest first; first sightings and our own corrections are left out.
+-- Lists changes of prices and availability in shops, newest first; first sightings, our own corrections and what was read
+-- from older versions later are left out.
 SELECT x.id, x.seen_at, d.name AS domain, p.id AS product_id, p.product_name, p.url, x.old_price, x.price, x.old_currency, x.currency,
        x.old_availability, x.availability, x.task_id
 FROM product_prices x
 JOIN products p ON p.id = x.product_id
 JOIN domains d ON d.id = x.domain_id
-WHERE x.id < COALESCE($1::bigint, 9223372036854775807) AND NOT x.is_first AND NOT x.is_correction
+WHERE x.id < COALESCE($1::bigint, 9223372036854775807) AND NOT x.is_first AND NOT x.is_correction AND NOT x.is_backfill
   AND ($2::text IS NULL OR x.domain_id = (SELECT n.id FROM domains n WHERE n.name = $2))
   AND CASE $3::text WHEN 'price' THEN x.price IS DISTINCT FROM x.old_price OR x.currency IS DISTINCT FROM x.old_currency
                     WHEN 'availability' THEN x.availability IS DISTINCT FROM x.old_availability ELSE true END

@@ -99,6 +99,7 @@ class Price(Row):
     availability: str | None
     is_first: bool
     is_correction: bool
+    is_backfill: bool = Field(description="Read from an older version of the page, after later prices were known.")
     old_price: float | None
     old_currency: str | None
     old_availability: str | None

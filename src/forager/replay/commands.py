@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 11
 WHICH, HOW = "Which pages", "How"
 LEFT = {
+    "other_page": "the extractor is not for it",
     "deleted": "the body was deleted when its time was over",
     "newer_visit": "a newer visit was read already",
     "no_run": "the run that visited it is not on record any more",
@@ -52,11 +53,23 @@ Since = Annotated[
 Until = Annotated[
     str | None, typer.Option("--until", metavar="WHEN", help="Fetched before; like --since.", rich_help_panel=WHICH)
 ]
+At = Annotated[
+    str | None,
+    typer.Option("--at", metavar="WHEN", help="Each page as it was then; like --since.", rich_help_panel=WHICH),
+]
+AllVersions = Annotated[
+    bool,
+    typer.Option("--all-versions", help="Older versions too: they fill the history of prices.", rich_help_panel=WHICH),
+]
 Parser = Annotated[
     str | None,
     typer.Option(
         "--parser", metavar="NAME", help="Products with this parser; default: the domain's.", rich_help_panel=HOW
     ),
+]
+ExtractorName = Annotated[
+    str | None,
+    typer.Option("--extractor", metavar="NAME", help="Only the records of this extractor.", rich_help_panel=HOW),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the pages.", rich_help_panel=HOW)]
 Shadow = Annotated[
@@ -80,7 +93,10 @@ def replay(
     id: Number = None,
     since: Since = None,
     until: Until = None,
+    at: At = None,
+    all_versions: AllVersions = False,
     parser: Parser = None,
+    extractor: ExtractorName = None,
     dry_run: DryRun = False,
     shadow: Shadow = False,
     refetch: Refetch = False,
@@ -89,20 +105,30 @@ def replay(
     unnoted: Unnoted = False,
 ) -> None:
     """Parse stored bodies again, without any request."""
-    if refetch and (shadow or parser or task):
-        raise UsageError("--refetch visits pages again; --shadow, --parser and --task are about stored bodies.")
+    if refetch and (shadow or parser or extractor or task):
+        raise UsageError(
+            "--refetch visits pages again; --shadow, --parser, --extractor and --task are about stored bodies."
+        )
     if task and (url or domain or since or until):
         raise UsageError("--task names its page already; leave out --url, --domain, --since and --until.")
-    if id and (task or url or domain or since or until or parser or shadow or refetch):
+    if id and (task or url or domain or since or until or parser or extractor or shadow or refetch):
         raise UsageError("--id names its order already; leave out everything that says which pages, and how.")
+    if (at or all_versions) and (refetch or task or id):
+        raise UsageError("--at and --all-versions choose versions; leave out --refetch, --task and --id.")
+    if all_versions and shadow:
+        raise UsageError("--shadow compares one version of a page with what is stored: name it with --at.")
     now = clock.now()
-    span = [parse_past_time(text, now) if text is not None else None for text in (since, until)]
+    span = [
+        parse_past_time(text, now, option) if text is not None else None
+        for option, text in (("--since", since), ("--until", until), ("--at", at))
+    ]
     settings = begin(home=home)
     require_bucket(settings)
     import asyncio
 
     which = _Pages(domain, url, task, id)
-    order = _Order(which, span=(span[0], span[1]), parser=parser, is_shadow=shadow)
+    order = _Order(which, span=(span[0], span[1]), parser=parser, extractor=extractor, is_shadow=shadow)
+    order.choose_versions(span[2], is_all=all_versions)
     order.is_noted = not unnoted
     if refetch:
         pages = asyncio.run(order.refetch(settings, dry=dry_run))
@@ -134,6 +160,7 @@ class _Order:
         *,
         span: tuple[datetime | None, datetime | None],
         parser: str | None,
+        extractor: str | None,
         is_shadow: bool,
     ) -> None:
         self._given: dict[str, Any] = {
@@ -142,10 +169,14 @@ class _Order:
             "since": span[0],
             "until": span[1],
             "parser": parser,
+            "extractor": extractor,
         }
         self._task, self._id = pages.task, pages.id
         self._is_shadow = is_shadow
         self.is_noted = True
+
+    def choose_versions(self, at: datetime | None, *, is_all: bool) -> None:
+        self._given |= {"at": at, "is_all_versions": is_all}
 
     async def run(self, settings: "Settings") -> "Replayed":
         from forager.engine.stop import StopRequest
@@ -200,7 +231,7 @@ class _Order:
             return ReplayOrder(**self._given, into=into)
         async with forager.pool.acquire() as conn:
             order = await of_task(conn, self._task, default_policy=forager.settings.storage.content_policy)
-        return replace(order, parser=self._given["parser"], into=into)
+        return replace(order, parser=self._given["parser"], extractor=self._given["extractor"], into=into)
 
 
 @contextlib.contextmanager
@@ -260,6 +291,11 @@ def _tell(done: "Replayed", *, is_shadow: bool, as_json: bool) -> None:
         return
     tally = done.tally
     _write_fields(tally)
+    if tally.versions:
+        output.say(
+            f"{words.things(tally.versions, 'older version')} read,"
+            f" {words.things(tally.prices, 'price')} added to the history."
+        )
     for reason, pages in sorted(tally.left.items()):
         output.say(f"{words.things(pages, 'page')} left: {LEFT.get(reason, words.plain_reason(reason))}.")
     where = "Nothing live was changed." if is_shadow else f"{words.things(tally.written, 'page')} written."

@@ -1,7 +1,7 @@
 """Compares a new parse of a stored body with the stored fields of its page, field by field. Pure."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -43,6 +43,10 @@ class ReplayProgress:
     """Pages with at least one field that is parsed differently."""
     written: int = 0
     """Pages whose new parse was written to the live tables."""
+    versions: int = 0
+    """Older versions that were read for the history of prices."""
+    prices: int = 0
+    """Rows that were added to it."""
     left: dict[str, int] = field(default_factory=dict)
     """Pages that were not parsed, or not written, by reason."""
     fields: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -118,6 +122,23 @@ def read_fields(reading: Reading, selection: Selection, url: str) -> Fields:
     product["product.variants"] = [pack_variant(variant) for variant in found.variants] if found else None
     images = _image_fields(selection.images) if selection.images is not None else {}
     return {name: plain(value) for name, value in (signals | product | images).items()}
+
+
+def record_fields(records: Iterable[tuple[str, str | None, Mapping[str, Any]]]) -> Fields:
+    """Returns the fields of records as `EXTRACTOR.FIELD`, each given as extractor, key and fields: the value where a
+    page has one record of the extractor, otherwise key → value."""
+    by_extractor: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for extractor, key, fields in records:
+        group = by_extractor.setdefault(extractor, {})
+        group[key if key is not None else f"#{len(group)}"] = fields
+    found: Fields = {}
+    for extractor, group in by_extractor.items():
+        names = dict.fromkeys(name for fields in group.values() for name in fields)
+        for name in names:
+            values = {key: plain(fields[name]) for key, fields in group.items() if fields.get(name) is not None}
+            whole = next(iter(values.values()), None) if len(group) == 1 else values or None
+            found[f"{extractor}.{name}"] = whole
+    return found
 
 
 def _image_fields(sightings: Sequence[Sighting]) -> Fields:

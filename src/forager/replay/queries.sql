@@ -5,7 +5,8 @@
 WITH newest AS (
     SELECT DISTINCT ON (t.page_id) t.page_id, t.domain_id, t.body_ref, t.completed_at, t.id
     FROM crawl_tasks t
-    WHERE t.body_ref IS NOT NULL AND ($1::bigint IS NULL OR t.domain_id = $1) AND ($2::bigint IS NULL OR t.page_id = $2)
+    WHERE t.body_ref IS NOT NULL AND NOT starts_with(t.body_ref, 'text:') AND ($1::bigint IS NULL OR t.domain_id = $1) AND ($2::bigint IS NULL OR t.page_id = $2)
+      AND ($5::timestamptz IS NULL OR t.completed_at <= $5)
     ORDER BY t.page_id, t.id DESC
 )
 SELECT count(*) FILTER (WHERE b.dropped_at IS NULL) AS pages, count(b.dropped_at) AS deleted,
@@ -13,11 +14,16 @@ SELECT count(*) FILTER (WHERE b.dropped_at IS NULL) AS pages, count(b.dropped_at
 FROM newest n JOIN bodies b ON b.name = split_part(n.body_ref, ':', 2)
 WHERE ($3::timestamptz IS NULL OR n.completed_at >= $3) AND ($4::timestamptz IS NULL OR n.completed_at < $4);
 
+-- name: has_text
+-- Returns whether the text of a page was stored, from which nothing can be parsed.
+SELECT EXISTS (SELECT FROM crawl_tasks t WHERE starts_with(t.body_ref, 'text:') AND ($1::bigint IS NULL OR t.domain_id = $1)
+               AND ($2::bigint IS NULL OR t.page_id = $2));
+
 -- name: next_stored
 -- Returns a batch of pages after a given one, with the body each returned or confirmed last, and with what is
 -- stored of them. `is_newest`: no later visit parsed anything that this body does not have.
 SELECT p.id AS page_id, p.domain_id, d.name AS domain, p.url, p.depth, p.redirects, p.crashes, p.fetched_at, p.content_type, p.etag,
-       p.last_modified, d.parser_name, d.images_policy, t.id AS task_id, t.body_ref, t.completed_at, COALESCE(t.run_id, d.run_id) AS run_id,
+       p.last_modified, d.parser_name, d.images_policy, s.effective->'extractors' AS extractors, s.effective->'items' AS items, t.id AS task_id, t.body_ref, t.completed_at, COALESCE(t.run_id, d.run_id) AS run_id,
        b.dropped_at IS NOT NULL AS is_deleted, p.status::text AS status,
        NOT EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.id > t.id AND c.outcome = 'success'
                                                AND c.status_code BETWEEN 200 AND 299) AS is_newest,
@@ -26,13 +32,14 @@ SELECT p.id AS page_id, p.domain_id, d.name AS domain, p.url, p.depth, p.redirec
        e.headline, e.site_name, e.section, e.tags, e.rating, e.rating_count, e.published_on, e.modified_on
 FROM (SELECT DISTINCT ON (c.page_id) c.page_id, c.id, c.body_ref, c.completed_at, c.run_id
       FROM crawl_tasks c
-      WHERE c.body_ref IS NOT NULL AND c.page_id > $1 AND ($2::bigint IS NULL OR c.domain_id = $2)
-        AND ($3::bigint IS NULL OR c.page_id = $3)
+      WHERE c.body_ref IS NOT NULL AND NOT starts_with(c.body_ref, 'text:') AND c.page_id > $1 AND ($2::bigint IS NULL OR c.domain_id = $2)
+        AND ($3::bigint IS NULL OR c.page_id = $3) AND ($7::timestamptz IS NULL OR c.completed_at <= $7)
       ORDER BY c.page_id, c.id DESC LIMIT $6) t
 JOIN pages p ON p.id = t.page_id
 JOIN domains d ON d.id = p.domain_id
 JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2)
 LEFT JOIN page_details e ON e.page_id = p.id
+LEFT JOIN domain_settings s ON s.domain_id = p.domain_id
 WHERE ($4::timestamptz IS NULL OR t.completed_at >= $4) AND ($5::timestamptz IS NULL OR t.completed_at < $5)
 ORDER BY p.id;
 
@@ -41,8 +48,23 @@ ORDER BY p.id;
 -- one.
 SELECT max(page_id) FROM (
     SELECT DISTINCT ON (c.page_id) c.page_id FROM crawl_tasks c
-    WHERE c.body_ref IS NOT NULL AND c.page_id > $1 AND ($2::bigint IS NULL OR c.domain_id = $2) AND ($3::bigint IS NULL OR c.page_id = $3)
+    WHERE c.body_ref IS NOT NULL AND NOT starts_with(c.body_ref, 'text:') AND c.page_id > $1 AND ($2::bigint IS NULL OR c.domain_id = $2) AND ($3::bigint IS NULL OR c.page_id = $3)
+      AND ($5::timestamptz IS NULL OR c.completed_at <= $5)
     ORDER BY c.page_id, c.id DESC LIMIT $4) t;
+
+-- name: older_versions
+-- Returns the versions of pages except the newest of each, of pages after one and up to another.
+SELECT n.page_id, n.id AS task_id, p.url, d.name AS domain, n.completed_at, n.body_ref, b.name IS NULL OR b.dropped_at IS NOT NULL AS is_deleted,
+       p.crashes, d.parser_name, p.content_type
+FROM (SELECT c.page_id, c.id, c.body_ref, c.completed_at, c.id = max(c.id) OVER (PARTITION BY c.page_id) AS is_newest
+      FROM crawl_tasks c
+      WHERE c.body_ref IS NOT NULL AND NOT starts_with(c.body_ref, 'text:') AND NOT c.is_image AND c.page_id > $1 AND c.page_id <= $2 AND ($3::bigint IS NULL OR c.domain_id = $3)
+        AND ($4::bigint IS NULL OR c.page_id = $4) AND ($7::timestamptz IS NULL OR c.completed_at <= $7)) n
+JOIN pages p ON p.id = n.page_id
+JOIN domains d ON d.id = p.domain_id
+LEFT JOIN bodies b ON b.name = split_part(n.body_ref, ':', 2)
+WHERE NOT n.is_newest AND ($5::timestamptz IS NULL OR n.completed_at >= $5) AND ($6::timestamptz IS NULL OR n.completed_at < $6)
+ORDER BY n.page_id, n.id;
 
 -- name: known_products
 -- Returns what is stored of the products of these pages, as far as a replay compares it.
@@ -50,6 +72,10 @@ SELECT page_id, product_name AS name, price::text AS price, currency, availabili
        description, image_urls, variants::text AS variants, mpn, regular_price::text AS regular_price, unit_price::text AS unit_price, unit, seller,
        condition, shipping::text AS shipping, attributes::text AS attributes
 FROM products WHERE page_id = ANY ($1::bigint[]);
+
+-- name: known_records
+-- Returns the records of these pages that are not gone, as far as a replay compares them.
+SELECT page_id, extractor, key, fields::text AS fields FROM records WHERE page_id = ANY ($1::bigint[]) AND gone_at IS NULL ORDER BY id;
 
 -- name: known_images
 -- Returns the stored images of these pages, in page order.

@@ -5,8 +5,9 @@ so a replay that was killed resumes after the last batch it finished. Closed tas
 """
 
 import asyncio
+import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +19,6 @@ from forager.domains.traps import traps_of
 from forager.engine.crash_marker import FOLDER, CrashMarker, open_crash_marker, pop_crash_marker
 from forager.engine.domain_queues import DomainQueues
 from forager.engine.parser_pool import read_isolated
-from forager.engine.parser_protocol import ParserConfig
 from forager.engine.stop import StopRequest
 from forager.engine.subdomain_limit import without_links
 from forager.engine.transaction_retry import in_transaction
@@ -38,16 +38,22 @@ from forager.links.models import Selection
 from forager.links.select import Selector
 from forager.logs import log
 from forager.parsing import page as page_parser
+from forager.parsing.extractors.definition import Extractor
+from forager.parsing.extractors.load import FOLDER as EXTRACTORS_FOLDER
+from forager.parsing.extractors.load import load_folder
 from forager.parsing.keywords import CONFIGS, keywords_of
 from forager.parsing.language import LanguageMemory
 from forager.parsing.models import ParseOptions, Reading
+from forager.products import backfill
 from forager.products import store as products
+from forager.products.backfill import Offer, PastVisit
+from forager.records import store as records
 from forager.replay import service as control
-from forager.replay.diff import Fields, ReplayProgress, known_fields, read_fields
-from forager.replay.service import Into, Matches, Replay, ReplayOrder, Stored
+from forager.replay.diff import Fields, ReplayProgress, known_fields, read_fields, record_fields
+from forager.replay.service import Into, Matches, PastVersion, Replay, ReplayOrder, Stored
 from forager.runs.models import RunSpec
 from forager.runs.scope import read_reach
-from forager.runtime.worker import build_worker_config
+from forager.runtime.worker import build_worker_config, parser_config_of
 from forager.search import index
 from forager.stats import store as stats
 from forager.stats.processes import started_at
@@ -55,9 +61,12 @@ from forager.storage.body_store import BodyStore
 from forager.storage.factory import open_body_store
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.instance import Forager
 
 PORTION = 100
+PAST = "past"
+"""An older version that was asked for: it is read for the history only."""
 MOST_IMAGES = 10_000
 """Images that each run's recorder remembers."""
 MOST_STARTS = 3
@@ -103,6 +112,7 @@ class _ReplayedPage(NamedTuple):
 async def look(forager: "Forager", order: ReplayOrder) -> Stored:
     """Returns what a replay would parse. Parses nothing."""
     validate_parser(order.parser)
+    find_extractor(forager.settings, order.extractor)
 
     async def count(conn: Connection) -> Stored:
         matches = await control.resolve(conn, order)
@@ -159,6 +169,19 @@ def validate_parser(name: str | None) -> None:
         raise UsageError(f"There is no parser {name!r}; there are {', '.join(known)}.")
 
 
+def find_extractor(settings: "Settings", name: str | None) -> Extractor | None:
+    """Returns the extractor of the data folder with this name; raises UsageError if there is none."""
+    if name is None:
+        return None
+    loaded = load_folder(settings.home / EXTRACTORS_FOLDER)
+    found = next((each for each in loaded.extractors if each.name == name), None)
+    if found is None:
+        known = ", ".join(each.name for each in loaded.extractors) or "none"
+        broken = "".join(f" {bad.problem}" for bad in loaded.bad)
+        raise UsageError(f"There is no extractor {name!r}; there are: {known}.{broken}")
+    return found
+
+
 async def _record_crash(forager: "Forager", taken: Replay) -> None:
     """Records the page that killed the previous process, so that it is parsed in isolation."""
     page = pop_crash_marker(forager.settings.home / FOLDER, *taken.died_reading) if taken.died_reading else None
@@ -191,6 +214,7 @@ class _ReplayRun:
         self._runs: dict[int, _Run | None] = {}
         self._heeded: set[tuple[int, int]] = set()
         self._memory = LanguageMemory()
+        self._extractor = find_extractor(forager.settings, order.extractor)
 
     async def run_batch(self) -> bool:
         """Replays the next batch. Returns False after the last page."""
@@ -204,12 +228,18 @@ class _ReplayRun:
         sold = await self._in_transaction(lambda conn: control.known_products(conn, pages))
         shown = await self._in_transaction(lambda conn: control.known_images(conn, pages))
         known = {page: (sold.get(page), shown.get(page)) for page in pages}
-        read = [again for row in rows if (again := await self._read(row, *known[row["page_id"]])) is not None]
+        stored = await self._in_transaction(lambda conn: control.known_records(conn, pages))
+        read = [
+            self._with_records(again, stored.get(row["page_id"], []))
+            for row in rows
+            if (again := await self._read(row, *known[row["page_id"]])) is not None
+        ]
+        past = await self._read_past(rows, last)
         self.tally.pages += len(rows)
         if self._order.into is Into.SHADOW:
             await self._in_transaction(lambda conn: self._write_shadow(conn, read, last))
         else:
-            await self._write_live(read, last)
+            await self._write_live(read, past, last)
         self._after = last
         return True
 
@@ -221,7 +251,8 @@ class _ReplayRun:
     async def _read(self, row: Row, product: Row | None, images: Row | None) -> _ReplayedPage | None:
         """Returns None, with the reason counted, if a page cannot be parsed again."""
         if reason := self._skip_reason(row):
-            self.tally.leave(reason)
+            if reason != PAST:
+                self.tally.leave(reason)
             return None
         found = await self._selector_of(row)
         if found is None:
@@ -250,6 +281,19 @@ class _ReplayRun:
         old, new = known_fields(row, product, images), read_fields(reading, outcome.selection, row["url"])
         return _ReplayedPage(row, outcome, old, new)
 
+    def _with_records(self, again: _ReplayedPage, stored: list[Row]) -> _ReplayedPage:
+        """Adds the fields of records to the comparison; with one extractor, nothing else is compared."""
+        reading = again.outcome.reading
+        assert reading is not None
+        old = record_fields((row["extractor"], row["key"], json.loads(row["fields"])) for row in stored)
+        new = record_fields((each.extractor, each.key, each.fields) for each in reading.records)
+        tried = set(reading.extractors)
+        old = {name: value for name, value in old.items() if name.partition(".")[0] in tried}
+        new = dict.fromkeys(old) | new
+        if self._extractor is not None:
+            return again._replace(old=old, new=new)
+        return again._replace(old=again.old | old, new=again.new | new)
+
     def _select(self, row: Row, reading: Reading, target: Target, selector: Selector) -> Selection:
         """Selects as a visit does, except that image files are enqueued afterwards, if they are wanted."""
         selection = selector.select(reading, target)
@@ -260,17 +304,67 @@ class _ReplayRun:
     def _skip_reason(self, row: Row) -> str | None:
         if row["is_deleted"]:
             return "deleted"
-        return "newer_visit" if not row["is_newest"] else None
+        is_shadow_of_then = self._order.at is not None and self._order.into is Into.SHADOW
+        if not row["is_newest"] and not is_shadow_of_then:
+            return PAST if self._order.at is not None else "newer_visit"
+        only = self._extractor
+        is_other = only is not None and not (only.is_for_domain(row["domain"]) and only.is_for_url(row["url"]))
+        return "other_page" if is_other else None
+
+    async def _read_past(self, rows: Sequence[Row], last: int) -> list[PastVisit]:
+        """Returns what older versions say of prices: all of them, or those of the moment that was named. A body that
+        several visits confirmed is parsed once."""
+        if self._order.into is Into.SHADOW or self._extractor is not None:
+            return []
+        versions: list[PastVersion] = []
+        if self._order.is_all_versions:
+            versions = await self._in_transaction(
+                lambda conn: control.older_versions(conn, self._matches, after=self._after, last=last)
+            )
+        older = [row for row in rows if self._order.at is not None and not row["is_newest"]]
+        versions += [PastVersion(*(row[name] for name in PastVersion._fields)) for row in older]
+        found: list[PastVisit] = []
+        offers: dict[tuple[int, str], Offer | None] = {}
+        for version in versions:
+            key = version.page_id, version.body_ref
+            if key not in offers:
+                offers[key] = await self._read_offer(version)
+            if (offer := offers[key]) is not None:
+                found.append(PastVisit(version.page_id, version.task_id, version.completed_at, offer))
+        return found
+
+    async def _read_offer(self, version: PastVersion) -> Offer | None:
+        """Returns what a version says of its product; None if it has none, or cannot be read."""
+        if version.is_deleted:
+            self.tally.leave("deleted")
+            return None
+        try:
+            fetched = await asyncio.to_thread(self._body_store.load, version.body_ref, version.url)
+            reading = await self._parse_page(version._asdict(), fetched)
+        except (StoreError, DecodeError, ParserCrashError) as error:
+            log().warning("body not read", action="replay.left", url=version.url, error=str(error))
+            self.tally.leave(error.reason if isinstance(error, StoreError) else error.code)
+            return None
+        self.tally.versions += 1
+        product = reading.product
+        if product is None or product.name is None:
+            return None
+        return Offer(product.price, product.currency, product.availability)
 
     async def _parse_page(self, row: Row, fetched: Fetched) -> Reading:
         settings, parser = self._forager.settings, self._order.parser or row["parser_name"]
-        options, agent = ParseOptions(settings.search.words_per_page, parser), settings.politeness.robots_agent
+        chosen = (
+            (self._order.extractor,) if self._order.extractor else tuple(json.loads(row["extractors"] or '["auto"]'))
+        )
+        keeps_items = row["items"] != "false"
+        options = ParseOptions(settings.search.words_per_page, parser, extractors=chosen, items=keeps_items)
+        config = parser_config_of(settings)
         if row["crashes"]:
-            reading = await read_isolated(fetched, ParserConfig(agent), options, most_starts=MOST_STARTS)
+            reading = await read_isolated(fetched, config, options, most_starts=MOST_STARTS)
             assert reading is not None, "stored bodies are plain"
             return reading
         with self._box.reading(row["page_id"]) if self._box else ExitStack():
-            return page_parser.read(fetched, robots_agent=agent, memory=self._memory, **options._asdict())
+            return page_parser.read(fetched, **config._asdict(), memory=self._memory, **options._asdict())
 
     async def _selector_of(self, row: Row) -> "_Run | None":
         """Returns the selector of the run that visited the page, which scores its links; known traps are respected."""
@@ -308,9 +402,13 @@ class _ReplayRun:
         await control.note_progress(conn, self._id, after=last, tally=tally)
         self.tally = tally
 
-    async def _write_live(self, read: list[_ReplayedPage], last: int) -> None:
-        """Enqueues first, then records, as a visit does."""
+    async def _write_live(self, read: list[_ReplayedPage], past: list[PastVisit], last: int) -> None:
+        """Enqueues first, then records, as a visit does. What older versions say comes after what the newest one says,
+        in a transaction of its own: both lock products."""
         learned, shown = dict[bytes, int](), dict[bytes, int]()
+        if self._extractor is not None:
+            await self._in_transaction(lambda conn: self._record(conn, read, _Ids(learned, shown), last))
+            return
         kept: list[_ReplayedPage] = []
         for run, group in _by_run(read).items():
             found = self._runs[run]
@@ -319,9 +417,18 @@ class _ReplayRun:
             learned |= known.page_ids
             shown |= await found.images.learn([again.outcome for again in group])
             kept += [again._replace(outcome=without_links(again.outcome, known.refused)) for again in group]
-        await self._in_transaction(lambda conn: self._record(conn, kept, _Ids(learned, shown), last))
+        done = None if past else last
+        await self._in_transaction(lambda conn: self._record(conn, kept, _Ids(learned, shown), done))
+        if past:
+            await self._in_transaction(lambda conn: self._record_past(conn, past, last))
 
-    async def _record(self, conn: Connection, read: list[_ReplayedPage], ids: "_Ids", last: int) -> None:
+    async def _record_past(self, conn: Connection, past: list[PastVisit], last: int) -> None:
+        added = await backfill.add_past(conn, past)
+        tally = replace(self.tally, prices=self.tally.prices + added)
+        await control.note_progress(conn, self._id, after=last, tally=tally)
+        self.tally = tally
+
+    async def _record(self, conn: Connection, read: list[_ReplayedPage], ids: "_Ids", last: int | None) -> None:
         """Locks domains before their pages, as workers do."""
         tally = ReplayProgress(**self.tally.document())
         await domain_images.hold_showing(conn, sorted({again.row["domain_id"] for again in read}))
@@ -332,10 +439,12 @@ class _ReplayRun:
         for again in ours:
             tally.note(again.row["url"], again.old, again.new)
         tally.written += len(ours)
-        if ours:
+        if ours and self._extractor is None:
             await self._record_pages(conn, ours, ids.pages)
             await _record_images(conn, ours, ids.images)
-        await control.note_progress(conn, self._id, after=last, tally=tally)
+        await records.store(conn, [_record_visit(again) for again in ours])
+        if last is not None:
+            await control.note_progress(conn, self._id, after=last, tally=tally)
         self.tally = tally
 
     async def _record_pages(self, conn: Connection, ours: list[_ReplayedPage], page_ids: dict[bytes, int]) -> None:
@@ -362,6 +471,22 @@ async def _record_images(conn: Connection, ours: list[_ReplayedPage], ids: Mappi
     await images.date_sightings(conn, visited)
     await domain_images.count_found(conn, found)
     await domain_images.mark_image_backfill(conn, sorted(found))
+
+
+def _record_visit(again: _ReplayedPage) -> records.RecordVisit:
+    """Returns the records of a page as if they had been seen at its visit."""
+    row, reading = again.row, again.outcome.reading
+    assert reading is not None
+    return records.RecordVisit(
+        row["domain_id"],
+        row["page_id"],
+        row["task_id"],
+        reading.records,
+        reading.extractors,
+        reading.extractor_problems,
+        seen_at=row["completed_at"],
+        is_revisit=True,
+    )
 
 
 def _by_run(read: list[_ReplayedPage]) -> dict[int, list[_ReplayedPage]]:
@@ -396,7 +521,7 @@ async def refetch(forager: "Forager", order: ReplayOrder, *, by: str, dry: bool)
     async def once(conn: Connection) -> int:
         matches = await control.resolve(conn, order)
         if dry:
-            return await reread.count_to_requeue(conn, **matches._asdict())
+            return await reread.count_to_requeue(conn, **matches.of_pages())
         settings = forager.settings
         rest_s = settings.refresh.interval if settings.refresh.enabled else None
         return await control.requeue(conn, matches, by=by, refresh_every_s=rest_s)

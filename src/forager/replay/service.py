@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from forager.db import statements
-from forager.db.query import fetch_one
+from forager.db.query import Query, fetch_one
 from forager.db.types import Connection
 from forager.domains import admin as domains
 from forager.domains.lookup import known_name
@@ -43,6 +43,12 @@ class ReplayOrder:
     parser: str | None = None
     """The parser for products; None: that of each domain."""
     into: Into = Into.LIVE
+    at: datetime | None = None
+    """Each page as it was then: its newest version that is not later."""
+    is_all_versions: bool = False
+    """Older versions too: what they say fills the history of prices, at the time of their visits."""
+    extractor: str | None = None
+    """Only the records of this extractor are read again and written; None: everything."""
 
     def document(self) -> str:
         return json.dumps(asdict(self), default=str, sort_keys=True)
@@ -55,6 +61,26 @@ class Matches(NamedTuple):
     page_id: int | None
     since: datetime | None
     until: datetime | None
+    at: datetime | None = None
+
+    def of_pages(self) -> dict[str, Any]:
+        """Returns what selects pages, for visits of them."""
+        return {name: value for name, value in self._asdict().items() if name != "at"}
+
+
+class PastVersion(NamedTuple):
+    """An older version of a page."""
+
+    page_id: int
+    task_id: int
+    url: str
+    domain: str
+    completed_at: datetime
+    body_ref: str
+    is_deleted: bool
+    crashes: int
+    parser_name: str
+    content_type: str | None
 
 
 class Stored(NamedTuple):
@@ -92,18 +118,20 @@ async def resolve(conn: Connection, order: ReplayOrder) -> Matches:
     name = await known_name(conn, order.domain)
     domain = (await find_domains(conn, [name]))[name] if name else None
     page = (await find_page(conn, order.url))["id"] if order.url else None
-    return Matches(domain, page, order.since, order.until)
+    return Matches(domain, page, order.since, order.until, order.at)
 
 
 async def count_stored(conn: Connection, order: ReplayOrder, matches: Matches, *, default_policy: str) -> Stored:
     """Counts stored bodies. Raises NotStoredError if there are none, with the content policy in its text."""
     found = Stored(*await fetch_one(conn, SQL["count_stored"], *matches))
     if not found.pages:
-        raise NotStoredError(await _explain_empty(conn, order, found, default_policy))
+        raise NotStoredError(await _explain_empty(conn, order, matches, found, default_policy))
     return found
 
 
-async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, default_policy: str) -> str:
+async def _explain_empty(
+    conn: Connection, order: ReplayOrder, matches: Matches, found: Stored, default_policy: str
+) -> str:
     what = order.url or order.domain or "any page"
     span = " in this span" if order.since or order.until else ""
     if found.deleted:
@@ -115,6 +143,8 @@ async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, de
         name = (await find_page(conn, order.url))["domain"]
     policy = await conn.fetchval(SQL["policy_of"], name) if name else None
     policy, whose = (policy, f"of {name}") if policy else (default_policy, "of the settings")
+    if await conn.fetchval(SQL["has_text"], matches.domain_id, matches.page_id):
+        what = f"{what} but its text, which cannot be parsed again,"
     remedy = f"`forager domain {name} set --keep snapshot`" if name else "`forager crawl --keep snapshot`"
     return (
         f"No body of {what} is stored{span}: the content policy {whose} is {policy!r}. "
@@ -122,18 +152,35 @@ async def _explain_empty(conn: Connection, order: ReplayOrder, found: Stored, de
     )
 
 
+OLDER_VERSIONS = Query(SQL["older_versions"], PastVersion)
+
+
 async def next_stored(
     conn: Connection, matches: Matches, *, after: int, limit: int
 ) -> tuple[list[Mapping[str, Any]], int | None]:
     """Returns the pages of the next batch, and the last page it covered; None after the last one."""
-    domain, page, since, until = matches
-    last = await conn.fetchval(SQL["last_of_portion"], after, domain, page, limit)
-    rows = await conn.fetch(SQL["next_stored"], after, domain, page, since, until, limit)
+    domain, page, since, until, at = matches
+    last = await conn.fetchval(SQL["last_of_portion"], after, domain, page, limit, at)
+    rows = await conn.fetch(SQL["next_stored"], after, domain, page, since, until, limit, at)
     return [dict(row) for row in rows], last
+
+
+async def older_versions(conn: Connection, matches: Matches, *, after: int, last: int) -> list[PastVersion]:
+    """Returns the versions of a batch's pages except the newest ones, oldest first."""
+    domain, page, since, until, at = matches
+    return await OLDER_VERSIONS.fetch(conn, after, last, domain, page, since, until, at)
 
 
 async def known_products(conn: Connection, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
     return {row["page_id"]: dict(row) for row in await conn.fetch(SQL["known_products"], page_ids)}
+
+
+async def known_records(conn: Connection, page_ids: Sequence[int]) -> dict[int, list[Mapping[str, Any]]]:
+    """Returns the records of each page that are not gone."""
+    found: dict[int, list[Mapping[str, Any]]] = {}
+    for row in await conn.fetch(SQL["known_records"], page_ids):
+        found.setdefault(row["page_id"], []).append(dict(row))
+    return found
 
 
 async def known_images(conn: Connection, page_ids: Sequence[int]) -> dict[int, Mapping[str, Any]]:
@@ -181,7 +228,8 @@ async def read_one(conn: Connection, replay: int) -> State:
 
 def _read_order(document: str) -> ReplayOrder:
     given = json.loads(document)
-    span = {name: datetime.fromisoformat(given[name]) if given[name] else None for name in ("since", "until")}
+    times = ("since", "until", "at")
+    span = {name: datetime.fromisoformat(given[name]) if given.get(name) else None for name in times}
     return ReplayOrder(**given | span | {"into": Into(given["into"])})
 
 
@@ -215,10 +263,11 @@ async def of_task(conn: Connection, task: int, *, default_policy: str) -> Replay
     row = await conn.fetchrow(SQL["find_task"], task)
     if row is None:
         raise NotFoundError(f"There is no task {task}; `forager tasks` lists them.")
-    if row["body_ref"] is None:
+    if row["body_ref"] is None or row["body_ref"].startswith("text:"):
         policy = row["content_policy"] or default_policy
+        kept = "no body" if row["body_ref"] is None else "only the text, which cannot be parsed,"
         raise NotStoredError(
-            f"Task {task} cannot be read again: no body was kept of {row['url']}, and the content policy of "
+            f"Task {task} cannot be read again: {kept} was kept of {row['url']}, and the content policy of "
             f"{row['domain']} is {policy!r} now. `forager domain {row['domain']} set --keep snapshot` keeps bodies "
             f"from the next visit on."
         )
@@ -232,7 +281,7 @@ async def requeue(conn: Connection, matches: Matches, *, by: str, refresh_every_
     domain_ids: set[int] = set()
     while after is not None:
         after, given, touched = await reread.requeue_pages(
-            conn, after=after, **matches._asdict(), limit=REQUEUED_AT_ONCE, by=by
+            conn, after=after, **matches.of_pages(), limit=REQUEUED_AT_ONCE, by=by
         )
         pages += given
         domain_ids |= set(touched)

@@ -67,7 +67,7 @@ def _without_tls(url: str) -> str:
 async def note_schemes(conn: Connection, named: Collection[str], bare: Collection[str]) -> None:
     """Stores which domains were named without a scheme: where https fails, http is tried. It is never tried for a site
     that was named with https."""
-    typed = {domain_of(seed) for seed in named if seed not in bare}
+    typed = {domain_of(seed) for seed in named if seed not in bare and seed.startswith("https:")}
     await domains.guess_schemes(conn, {domain_of(seed) for seed in bare}, typed)
 
 

@@ -52,6 +52,7 @@ from forager.images.file_storage import ImageStorage
 from forager.images.recorder import ImageRecorder
 from forager.links.scope import CrawlScope
 from forager.links.select import Selector
+from forager.parsing.extractors.load import FOLDER as EXTRACTORS_FOLDER
 from forager.parsing.memory import disable_memory_trim
 from forager.parsing.models import ParseOptions, Reading
 from forager.politeness.guard import AddressGuard
@@ -59,6 +60,7 @@ from forager.politeness.no_delay_hosts import has_no_delay
 from forager.politeness.proxy_rule import proxy_rule
 from forager.products.recorder import ProductRecorder
 from forager.proxies.worker_pools import ProxyRecorder, WorkerPools
+from forager.records.recorder import RecordRecorder
 from forager.runs.models import RunSpec
 from forager.runs.scope import read_reach
 from forager.runs.service import continuous_spec
@@ -78,7 +80,7 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
     # in its memory whose ids the database assigns again: pages were lost and counters broken in every kill test.
     limit_s = settings.worker.dead_after
-    parser_config, pauses = ParserConfig(settings.politeness.robots_agent), Pauses()
+    parser_config, pauses = parser_config_of(settings), Pauses()
     async with (
         open_pool(parser_config, settings.worker.parser_processes, pauses=pauses, stop=stop) as parsers,
         preload_parsers(parsers) as is_warm,
@@ -122,7 +124,7 @@ def build_recorders(database: Database, config: WorkerConfig, pools: WorkerPools
         max_subdomains=config.frontier.max_subdomains,
         remembered=max(1000, config.frontier.known_urls // 8),
     )
-    return [images, ProductRecorder(), ProxyRecorder(pools)]
+    return [images, ProductRecorder(), RecordRecorder(), ProxyRecorder(pools)]
 
 
 async def _join_continuous_run(settings: Settings, database: Database) -> int:
@@ -184,11 +186,11 @@ async def _open_pipeline(
                 limits=browser_limits(settings),
             ) as renderer,
         ):
-            agent = settings.politeness.robots_agent
-            isolated = partial(_read_isolated, ParserConfig(agent), pauses, stop)
+            parsing = parser_config_of(settings)
+            isolated = partial(_read_isolated, parsing, pauses, stop)
             yield Pipeline(
                 client=client,
-                parser=parsers or InlineParser(_inline_parser(agent), isolated, crash_marker),
+                parser=parsers or InlineParser(_inline_parser(parsing), isolated, crash_marker),
                 selector=Selector(reach, max_links_per_page=settings.crawl.max_links_per_page),
                 max_redirects=settings.fetch.max_redirects,
                 body_store=body_store,
@@ -205,7 +207,11 @@ def _preload_inline() -> None:
     preload()
 
 
-def _inline_parser(robots_agent: str) -> Callable[[Fetched, ParseOptions], Reading]:
+def parser_config_of(settings: Settings) -> ParserConfig:
+    return ParserConfig(settings.politeness.robots_agent, str(settings.home / EXTRACTORS_FOLDER))
+
+
+def _inline_parser(config: ParserConfig) -> Callable[[Fetched, ParseOptions], Reading]:
     """Parses in this process; the parser is loaded with the first page, which a worker with parser processes never
     parses."""
 
@@ -218,7 +224,7 @@ def _inline_parser(robots_agent: str) -> Callable[[Fetched, ParseOptions], Readi
     def read(fetched: Fetched, options: ParseOptions) -> Reading:
         from forager.parsing import page
 
-        return page.read(fetched, robots_agent=robots_agent, memory=memory(), **options._asdict())
+        return page.read(fetched, **config._asdict(), memory=memory(), **options._asdict())
 
     return read
 

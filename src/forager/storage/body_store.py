@@ -17,7 +17,7 @@ from forager.errors import StoreError
 from forager.fetch.models import Fetched
 from forager.frontier.models import Past
 from forager.logs import log
-from forager.storage import snapshot, warc_record
+from forager.storage import snapshot, text, warc_record
 from forager.storage.bucket import Bucket
 from forager.storage.fallback import LayeredLocation
 from forager.storage.local import LocalLocation
@@ -26,7 +26,7 @@ from forager.storage.migrator import WarcMover
 from forager.storage.models import StoredBody
 from forager.storage.objects import BucketLocation
 from forager.storage.policy import ContentPolicy
-from forager.storage.refs import OPEN, SnapshotRef, WarcRef, parse
+from forager.storage.refs import OPEN, SnapshotRef, TextRef, WarcRef, parse
 from forager.storage.warc_file import Limits, WarcWriter, repair_all
 from forager.storage.warc_record import REFERS_TO, Original, Record
 
@@ -64,18 +64,27 @@ class BodyStore:
     # packing -------------------------------------------------------------------------------------------------------
 
     def pack(
-        self, policy: str, fetched: Fetched, past: Past | None, at: datetime, screenshot: bytes | None = None
+        self,
+        policy: str,
+        fetched: Fetched,
+        past: Past | None,
+        at: datetime,
+        *,
+        screenshot: bytes | None = None,
+        markdown: str = "",
     ) -> StoredBody | None:
         """Returns what is to be stored of a response; None if there is nothing. A screenshot is stored with a snapshot
-        only: an archive holds what the server sent."""
+        only: an archive holds what the server sent. `markdown` is what the policy `text` stores."""
         before = past.body_ref if past else None
         is_confirmed = fetched.status_code == NOT_MODIFIED
         is_page = 200 <= fetched.status_code < 300 and bool(fetched.body)
         match ContentPolicy(policy):
             case ContentPolicy.SIGNALS:
                 return None
-            case ContentPolicy.SNAPSHOT if is_confirmed:
+            case ContentPolicy.TEXT | ContentPolicy.SNAPSHOT if is_confirmed:
                 return _confirmed(before)
+            case ContentPolicy.TEXT:
+                return text.pack(markdown) if is_page and markdown else None
             case ContentPolicy.SNAPSHOT:
                 return snapshot.pack(fetched, screenshot) if is_page else None
             case ContentPolicy.ARCHIVE if is_confirmed:
@@ -123,8 +132,9 @@ class BodyStore:
         for at, stored in enumerate(stored_bodies):
             if stored.ref is not None:
                 shelved[at] = self._confirm(stored)
-        snapshots = {at: stored for at, stored in enumerate(stored_bodies) if _is_new(stored, ContentPolicy.SNAPSHOT)}
-        archived = {at: stored for at, stored in enumerate(stored_bodies) if _is_new(stored, ContentPolicy.ARCHIVE)}
+        fresh = {at: stored for at, stored in enumerate(stored_bodies) if stored.ref is None}
+        archived = {at: stored for at, stored in fresh.items() if stored.kind == ContentPolicy.ARCHIVE}
+        snapshots = {at: stored for at, stored in fresh.items() if at not in archived}
         shelved |= self._store_snapshots(snapshots)
         shelved |= self._store_archived(archived)
         return [shelved[at] for at in range(len(stored_bodies))]
@@ -138,7 +148,7 @@ class BodyStore:
             return StoreResult(str(ref), ref.name, stored.kind, KNOWN, 0, 0)
         return self._retry_confirm(stored, ref)
 
-    def _retry_confirm(self, stored: StoredBody, ref: SnapshotRef) -> StoreResult:
+    def _retry_confirm(self, stored: StoredBody, ref: SnapshotRef | TextRef) -> StoreResult:
         """Handles a body that could not be confirmed. A missing body is lost; one whose state is unknown is not. One
         that exists and cannot be marked as used is stored again: its file may belong to another account, or the store
         may be read-only."""
@@ -155,19 +165,19 @@ class BodyStore:
     def _store_snapshots(self, stored_bodies: dict[int, StoredBody]) -> dict[int, StoreResult]:
         if not stored_bodies:
             return {}
-        refs = {at: SnapshotRef(stored.digest) for at, stored in stored_bodies.items()}
+        refs = {at: _ref_of(stored) for at, stored in stored_bodies.items()}
         contents = {refs[at].key: stored.blob for at, stored in stored_bodies.items()}
         known = self._place.confirm(list(contents))
         fresh = {key: blob for key, blob in contents.items() if key not in known}
         failed = self._place.put(fresh) if fresh else {}
         shelved = {}
         for at, ref in refs.items():
-            size, stored = stored_bodies[at].size_bytes, len(stored_bodies[at].blob)
+            kind, size, stored = stored_bodies[at].kind, stored_bodies[at].size_bytes, len(stored_bodies[at].blob)
             if error := failed.get(ref.key):
-                shelved[at] = StoreResult(None, None, ContentPolicy.SNAPSHOT, LOST + error.reason, size, 0, error)
+                shelved[at] = StoreResult(None, None, kind, LOST + error.reason, size, 0, error)
             else:
                 what = STORED if fresh.pop(ref.key, None) is not None else KNOWN
-                shelved[at] = StoreResult(str(ref), ref.name, ContentPolicy.SNAPSHOT, what, size, stored)
+                shelved[at] = StoreResult(str(ref), ref.name, kind, what, size, stored)
         return shelved
 
     def _store_archived(self, stored_bodies: dict[int, StoredBody]) -> dict[int, StoreResult]:
@@ -200,6 +210,8 @@ class BodyStore:
         found = parse(ref)
         if isinstance(found, SnapshotRef):
             return snapshot.unpack(self._place.get(found.key), found, url)
+        if isinstance(found, TextRef):
+            raise StoreError("Only the text of this visit is stored, not its body.", "text_only")
         record = self._record(found)
         if record.kind == "response":
             return warc_record.to_fetched(record)
@@ -208,9 +220,13 @@ class BodyStore:
             return warc_record.to_fetched(original)
         return warc_record.to_fetched(record, warc_record.to_fetched(original).body)
 
-    def _record(self, ref: SnapshotRef | WarcRef) -> Record:
-        if isinstance(ref, SnapshotRef):
-            raise StoreError("A record of the archive refers to a snapshot.", "bad_ref")
+    def load_text(self, ref: TextRef) -> str:
+        """Returns a stored text as Markdown, verified by its checksum. Raises StoreError."""
+        return text.unpack(self._place.get(ref.key), ref)
+
+    def _record(self, ref: SnapshotRef | TextRef | WarcRef) -> Record:
+        if not isinstance(ref, WarcRef):
+            raise StoreError("A record of the archive refers to no record.", "bad_ref")
         for key in (ref.key, ref.key + OPEN):
             try:
                 return warc_record.read(self._place.get(key, ref.offset, ref.length))
@@ -280,9 +296,9 @@ def open_readonly_store(home: Path, bucket: Bucket | None = None) -> BodyStore:
 def _confirmed(ref: str | None) -> StoredBody | None:
     if ref is None:
         return None
-    kind = ContentPolicy.ARCHIVE if ref.startswith("warc:") else ContentPolicy.SNAPSHOT
+    kind = ContentPolicy.ARCHIVE if ref.startswith("warc:") else ContentPolicy(ref.partition(":")[0])
     return StoredBody(kind, "", 0, ref=ref)
 
 
-def _is_new(stored: StoredBody, kind: ContentPolicy) -> bool:
-    return stored.ref is None and stored.kind == kind
+def _ref_of(stored: StoredBody) -> SnapshotRef | TextRef:
+    return (TextRef if stored.kind == ContentPolicy.TEXT else SnapshotRef)(stored.digest)

@@ -28,6 +28,14 @@ class LayeredLocation:
                 raise
         return self._front.get(key, start, length)
 
+    def size(self, key: str) -> int:
+        try:
+            return self._behind.size(key)
+        except StoreError as error:
+            if error.reason != "missing":
+                raise
+        return self._front.size(key)
+
     def confirm(self, keys: Sequence[str]) -> set[str]:
         there = self._front.confirm(keys)
         left = self._behind.confirm([key for key in keys if key not in there])

@@ -75,6 +75,17 @@ class LocalLocation:
         except OSError as error:
             raise translate_error(error, key) from error
 
+    def size(self, key: str) -> int:
+        *place, name = parts_of(key)
+        try:
+            with self._folders() as folders:
+                found = os.stat(name, dir_fd=folders.enter(place), follow_symlinks=False)
+        except OSError as error:
+            raise translate_error(error, key) from error
+        if not stat.S_ISREG(found.st_mode):
+            raise StoreError(f"{key} of the store of bodies is no file.", "not_ours")
+        return found.st_size
+
     def confirm(self, keys: Sequence[str]) -> set[str]:
         there = set()
         with self._folders() as folders:

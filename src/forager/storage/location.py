@@ -28,6 +28,9 @@ class Location(Protocol):
     def get(self, key: str, start: int = 0, length: int | None = None) -> bytes:
         """Returns all of it, or a range. Raises StoreError, with the reason `missing` if there is none."""
 
+    def size(self, key: str) -> int:
+        """Returns its length in bytes. Raises StoreError, with the reason `missing` if there is none."""
+
     def confirm(self, keys: Sequence[str]) -> set[str]:
         """Returns those that exist. They count as stored just now, so that retention keeps them."""
 

@@ -8,9 +8,9 @@ class StoredBody:
     """The body of one visit, ready to be written."""
 
     kind: str
-    """A value of `archive.ContentPolicy`, never `signals`."""
+    """A value of `storage.policy.ContentPolicy`, never `signals`."""
     digest: str
-    """Its identity: the content hash of a snapshot, the payload hash of an archived body."""
+    """Its identity: the content hash of a snapshot or text, the payload hash of an archived body."""
     size_bytes: int
     """Before compression."""
     blob: bytes = field(default=b"", repr=False)

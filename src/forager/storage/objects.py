@@ -73,6 +73,12 @@ class BucketLocation:
                 raise self._translate_error(error, key) from None
         raise StoreError(f"{key} in {self.bucket} is not there.", "missing")
 
+    def size(self, key: str) -> int:
+        found = self._find(key)
+        if found is None:
+            raise StoreError(f"{key} in {self.bucket} is not there.", "missing")
+        return found.size_bytes
+
     def confirm(self, keys: Sequence[str]) -> set[str]:
         """Returns those that exist; missing ones, and those whose state is unknown, are left out."""
         found, _ = self._for_each(keys, self._confirm)

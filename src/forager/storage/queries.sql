@@ -34,12 +34,12 @@ CROSS JOIN LATERAL (SELECT t.body_ref FROM crawl_tasks t WHERE t.page_id = n.pag
 JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2) AND b.dropped_at IS NULL;
 
 -- name: drop_old
--- Drops a batch of snapshots that no visit returned or confirmed for a number of seconds; their files are deleted
+-- Drops a batch of snapshots and texts that no visit returned or confirmed for a number of seconds; their files are deleted
 -- afterwards.
 UPDATE bodies SET dropped_at = now()
 WHERE name = ANY (ARRAY(
     SELECT name FROM bodies
-    WHERE kind = 'snapshot' AND dropped_at IS NULL AND used_at < now() - make_interval(secs => $1)
+    WHERE kind <> 'archive' AND dropped_at IS NULL AND used_at < now() - make_interval(secs => $1)
     ORDER BY used_at LIMIT $2
     FOR NO KEY UPDATE SKIP LOCKED))
 RETURNING name;
@@ -85,8 +85,8 @@ SELECT split_part(body_ref, ':', 2) AS name, max(split_part(body_ref, ':', 3)::b
 FROM crawl_tasks WHERE body_ref LIKE 'warc:%' GROUP BY 1;
 
 -- name: drop_unused
--- Drops those of these snapshots that no task refers to any more; the job that deletes bodies deletes their files.
+-- Drops those of these snapshots and texts that no task refers to any more; the job that deletes bodies deletes their files.
 UPDATE bodies b SET dropped_at = now()
-WHERE b.name = ANY ($1::text[]) AND b.kind = 'snapshot' AND b.dropped_at IS NULL
-  AND NOT EXISTS (SELECT FROM crawl_tasks t WHERE t.body_ref = 'snapshot:' || b.name)
+WHERE b.name = ANY ($1::text[]) AND b.kind <> 'archive' AND b.dropped_at IS NULL
+  AND NOT EXISTS (SELECT FROM crawl_tasks t WHERE t.body_ref = b.kind || ':' || b.name)
 RETURNING b.name;

@@ -1,5 +1,7 @@
 """Sizes of tables and folders, as responses show them."""
 
+from pydantic import Field
+
 from forager.api.types import Row
 from forager.retention.schemas import RetentionRule
 from forager.storage.usage import Table
@@ -15,6 +17,7 @@ class Folder(Row):
 class Storage(Row):
     database_bytes: int
     growth_bytes_per_day: float | None
+    month_growth_bytes: int | None = Field(description="In the last 30 days; null: nothing was measured about then.")
     free_bytes: int | None
     cold_rows: int
     tables: list[Table]

@@ -64,6 +64,8 @@ class Table:
     """Since the last ANALYZE."""
     growth_bytes: float | None
     """Per day, over the last week; None if there is no earlier measurement."""
+    month_growth_bytes: int | None = None
+    """In the last 30 days; None if nothing was measured about then."""
     states: States | None = None
 
 
@@ -91,11 +93,18 @@ class Report:
         known = [table.growth_bytes for table in self.tables if table.growth_bytes is not None]
         return sum(known) if known else None
 
+    @property
+    def month_growth_bytes(self) -> int | None:
+        """Of all tables that were measured about 30 days ago."""
+        known = [table.month_growth_bytes for table in self.tables if table.month_growth_bytes is not None]
+        return sum(known) if known else None
+
     def as_document(self) -> dict[str, Any]:
         """Returns the report as commands and routes show it."""
         return {
             "database_bytes": self.database_bytes,
             "growth_bytes_per_day": self.growth_bytes,
+            "month_growth_bytes": self.month_growth_bytes,
             "free_bytes": self.free_bytes,
             "cold_rows": self.cold_rows,
             "tables": [asdict(table) for table in self.tables],

@@ -59,6 +59,22 @@ async def test_a_dry_run_of_seeds_changes_nothing(admin: httpx.AsyncClient, conn
     assert await noted(conn, "frontier.seed") == []
 
 
+async def test_a_domain_is_added_with_all_its_settings(admin: httpx.AsyncClient, conn: asyncpg.Connection) -> None:
+    settings = {"parser": "amazon", "delay": 2, "revisit_every": 86_400, "user_agent": "shop-bot/1"}
+    body = {"url": "https://shop.example/", "settings": settings, "hold": True}
+    answer = await admin.post("/api/admin/domains", json=body)
+    assert answer.status_code == 201, answer.text
+    added = answer.json()
+    assert (added["name"], added["is_new"], added["new_pages"]) == ("shop.example", True, 1)
+    card = (await admin.get("/api/domains/shop.example")).json()
+    assert (card["id"], card["is_active"], card["parser_name"]) == (added["id"], False, "amazon")
+    found = (await admin.get("/api/domains/shop.example/settings")).json()["settings"]
+    assert {row["name"]: row["origin"] for row in found if row["name"] in settings} == dict.fromkeys(settings, "domain")
+    again = (await admin.post("/api/admin/domains", json={"url": "https://shop.example/"})).json()
+    assert again == {"id": added["id"], "name": "shop.example", "is_new": False, "new_pages": 0}
+    await assert_kept(conn)
+
+
 async def test_a_domain_is_paused_and_resumed(
     admin: httpx.AsyncClient, ground: Ground, conn: asyncpg.Connection
 ) -> None:

@@ -31,6 +31,7 @@ SHORT = {
     *(
         "names_near",
         "top_domains",
+        "domain_groups",
         "best_scores",
         "snapshots",
         "latest_visits",

@@ -42,6 +42,7 @@ PATHS = (
     "/api/pages/1/",
     "/api//pages/1",
     "/api/domains/top",
+    "/api/domains/groups",
     "/api/domains/a%2Fb",
     "/api/domains/%C3%A4.example",
     "/api/domains/%FF",

@@ -125,6 +125,14 @@ async def test_the_first_domains(forager: Any, world: Any, by: str) -> None:
     assert "25%" in (await forager("domains", "top", "--by", by)).out
 
 
+async def test_groups(forager: Any) -> None:
+    said = (await forager("domains", "groups", "--by", "status")).out
+    assert said.splitlines()[0].split()[:4] == ["status", "domains", "pages", "read"]
+    assert "active" in said
+    (first, *_) = json.loads((await forager("domains", "groups", "--json")).out)
+    assert (first["name"], first["domains"]) == ("shop.example", 1)
+
+
 async def test_claims(forager: Any, world: Any) -> None:
     assert (await forager("domains", "claims")).err == "0 domains held; waiting: 1 pending (0 due), 1 active (1 due).\n"
     await world.conn.execute(
@@ -178,6 +186,7 @@ async def test_one_page(forager: Any, world: Any) -> None:
     assert said.err == "http://shop.example/about is visited every 6 h. Its next visit is planned.\n"
     card = (await forager("page", "http://SHOP.example/about#x")).out
     assert "every 6 h; next in 5 h" in card
+    assert "visits      1, since" in card
     said = await forager("page", "http://shop.example/about", "every", "default")
     assert said.err.endswith("is visited as often as its domain's pages. A planned visit was dropped.\n")
     assert json.loads((await forager("page", "http://shop.example/", "--json")).out)["is_seed"] is True

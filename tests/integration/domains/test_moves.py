@@ -132,3 +132,11 @@ async def test_the_door_and_the_database_agree(ground: Ground, now: DomainStatus
         with pytest.raises(UsageError, match=f"a.example is {now} and cannot become {then}; it may become"):
             await move(ground.conn, "a.example", then, by="test", reason="x")
         assert await ground.conn.fetchval("SELECT status::text FROM domains") == now
+
+
+async def test_every_change_of_a_domain_is_stamped(ground: Ground) -> None:
+    """Whoever changes it, and whatever it says of the time."""
+    domain = await ground.a_domain()
+    before = (await ground.domain(domain))["updated_at"]
+    await ground.conn.execute("UPDATE domains SET crawl_delay_s = 2, updated_at = 'epoch' WHERE id = $1", domain)
+    assert (await ground.domain(domain))["updated_at"] > before

@@ -6,7 +6,7 @@ import pytest
 from tests.integration.domains.test_service import RESTS, SHOP, do
 
 from forager.config.settings import Settings
-from forager.domains.profiles import apply_profiles, delete_profile, read_profiles, show_profile
+from forager.domains.profiles import apply_profiles, change_profile, delete_profile, read_profiles, show_profile
 from forager.domains.queries import effective_settings
 from forager.domains.service import configure
 from forager.errors import ConflictError, NotFoundError, UsageError
@@ -107,3 +107,24 @@ async def test_a_deleted_profile_leaves_what_was_chosen_for_its_domains(world: A
 def test_a_wrong_file_is_rejected_with_a_sentence(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_profiles(text)
+
+
+@pytest.mark.parametrize("name", ["not a domain!!", "http://", "a b.example", "*/x", "", "x" * 300])
+def test_what_is_no_name_and_no_pattern_is_rejected(name: str) -> None:
+    with pytest.raises(UsageError, match="is no name of a domain and no pattern"):
+        read_profiles(f'[profile.x]\ndomains = ["{name}"]')
+
+
+def test_names_are_read_like_those_of_domains() -> None:
+    (spec,) = read_profiles(
+        "[profile.x]\ndomains = ['https://www.Shop.example/x', 'shop.example:8443', '*.b.example:80*']"
+    )
+    assert spec.members == ("shop.example", "shop.example:8443", "*.b.example:80*")
+
+
+async def test_a_domain_joins_only_a_profile_that_there_is(world: Any) -> None:
+    await apply(world, BOTH)
+    with pytest.raises(NotFoundError, match="There is no profile 'dayly'; there are daily, slow"):
+        await do(world, change_profile, "dayly", join=["a.example"], **RESTS)
+    await do(world, change_profile, "daily", join=["a.example"], **RESTS)
+    assert "a.example" in (await show_profile(world.conn, "daily", RESTS["cipher"]))["members"]

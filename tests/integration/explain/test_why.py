@@ -184,6 +184,25 @@ async def test_a_rest_that_ends_in_a_maintenance_window_ends_with_the_window(que
     assert seconds_left(answer) == pytest.approx(3 * 3600, abs=60)
 
 
+async def test_a_maintenance_window_names_its_time_zone(questions: Questions) -> None:
+    await questions.change(
+        "UPDATE domains SET maintenance_start = '22:00', maintenance_end = '06:00', time_zone = 'Asia/Tokyo'"
+        " WHERE name = 'shop.example'"
+    )
+    (window,) = (gate.sentence for gate in (await questions.ask("shop.example")).domain_checks if gate.name == "window")
+    assert window.startswith("maintenance from 22:00 to 06:00 Asia/Tokyo, ")
+
+
+@pytest.mark.parametrize("asked", ["gone.example", "https://gone.example/tea"])
+async def test_a_domain_on_the_deny_list(questions: Questions, asked: str) -> None:
+    await questions.change(
+        "INSERT INTO denied_domains (name, reason, denied_by) VALUES ('gone.example', 'asked', 'me')"
+    )
+    said = await questions.say(asked)
+    assert said.startswith("It will not be fetched: its domain is on the deny list since ")
+    assert said.endswith(" (asked); to change that: `forager domains allow gone.example`.")
+
+
 async def test_a_spent_budget_ends_with_its_run(questions: Questions) -> None:
     await questions.set_domain(max_pages_per_run=5, run_pages=5)
     run = questions.world.run

@@ -26,6 +26,17 @@ async def test_domains_with_most_pages_come_first(world: Any) -> None:
     assert len(await domain_queries.top_domains(world.conn, by="pages", limit=1)) == 1
 
 
+async def test_domains_are_added_up_by_what_they_have_in_common(world: Any) -> None:
+    await world.conn.execute("UPDATE domains SET parent_domain = 'example', images_stored = 6, pages_crawled = 3")
+    (both,) = await domain_queries.group_domains(world.conn, by="parent")
+    shop = (await domain_queries.group_domains(world.conn, by="status", limit=1))[0]
+    assert (both["name"], both["domains"], both["pages_discovered"], both["pages_read"]) == ("example", 2, 5, 3)
+    assert (both["images_stored"], both["coverage"], both["image_yield_rate"]) == (12, 3 / 5, 4)
+    assert (shop["name"], shop["domains"], shop["image_yield_rate"]) == ("active", 1, 2)
+    for by in ("source", "parser"):
+        assert sum(row["domains"] for row in await domain_queries.group_domains(world.conn, by=by)) == 2
+
+
 async def test_pages_carry_their_latest_closed_task(world: Any) -> None:
     await world.close("http://shop.example/later", "blocked_5xx", 503, error_code="http_status")
     pages = (await page_queries.list_pages(world.conn)).rows
@@ -35,6 +46,24 @@ async def test_pages_carry_their_latest_closed_task(world: Any) -> None:
     assert rows["http://shop.example/later"]["status_code"] == 503
     assert rows["http://shop.example/later"]["status"] == "queued"
     assert rows["http://shop.example/new"]["outcome"] is None
+
+
+async def test_a_page_tells_how_often_it_was_tried(world: Any) -> None:
+    """Also that older visits may have left the database."""
+    before = await page_queries.find_page(world.conn, "http://shop.example/later")
+    assert (before["visits"], before["requests"], before["first_visit_at"]) == (0, 0, None)
+    task = await world.close("http://shop.example/later", "blocked_5xx", 503, error_code="http_status")
+    page = await page_queries.find_page(world.conn, "http://shop.example/later")
+    assert page["visits"] == 1
+    assert page["first_visit_at"] is not None
+    assert not page["has_archived_visits"]
+    await world.conn.execute(
+        "INSERT INTO archived_rows (domain_id, outcome, is_image, tasks, errors, refused)"
+        " SELECT domain_id, 'failed', false, 3, 3, 0 FROM crawl_tasks WHERE id = $1",
+        task,
+    )
+    whole = await page_queries.get_page(world.conn, page["id"])
+    assert (whole["visits"], whole["requests"], whole["has_archived_visits"]) == (1, page["requests"], True)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,19 @@ async def test_growth_is_known_from_the_second_day(forager: Any, world: Past) ->
     found = json.loads((await forager("storage", "--json")).out)
     tasks = next(each for each in found["tables"] if each["name"] == "crawl_tasks")
     assert tasks["growth_bytes"] == pytest.approx(tasks["size_bytes"] / 2)
+    assert (tasks["month_growth_bytes"], found["month_growth_bytes"]) == (None, None)
+
+
+async def test_growth_in_a_month_is_measured_from_about_30_days_ago(forager: Any, world: Past) -> None:
+    for days, size in ((40, 1), (31, 2), (28, 3), (2, 4)):
+        await world.conn.execute("INSERT INTO storage_days VALUES (now()::date - $1::int, 'pages', $2, 0)", days, size)
+    found = json.loads((await forager("storage", "--json")).out)
+    pages = next(each for each in found["tables"] if each["name"] == "pages")
+    assert pages["month_growth_bytes"] == pages["size_bytes"] - 2
+    assert found["month_growth_bytes"] == pages["month_growth_bytes"]
+    said = await forager("storage")
+    assert "in 30 d" in said.out.splitlines()[0]
+    assert "in 30 days" in said.err
 
 
 async def test_a_purge_asks_first_and_is_listed(forager: Any, world: Past) -> None:

@@ -27,4 +27,4 @@ def test_an_item_says_what_it_is() -> None:
 
 
 def test_commands_and_routes_export_the_same_kinds() -> None:
-    assert {what.value for what in ExportKind} - {"warc"} == set(get_args(Kind)) == set(COLUMNS)
+    assert {what.value for what in ExportKind} - {"warc", "wacz"} == set(get_args(Kind)) == set(COLUMNS)

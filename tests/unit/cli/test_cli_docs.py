@@ -57,7 +57,7 @@ def test_every_flag_is_in_its_table_and_no_other(name: str) -> None:
 def test_every_column_of_a_page_is_named() -> None:
     for column in COLUMNS["pages"]:
         assert f"`{column}`" in SECTIONS["export"]
-    assert set(COLUMNS) == {what.value for what in ExportKind} - {ExportKind.WARC.value}
+    assert set(COLUMNS) == {what.value for what in ExportKind} - {ExportKind.WARC.value, ExportKind.WACZ.value}
 
 
 def test_the_page_of_settings_is_what_is_written() -> None:

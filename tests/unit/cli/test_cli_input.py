@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from forager.cli import option_values
 from forager.cli.main import app, run
 from forager.cli.version import describe_version
 from forager.config.settings import FIELDS, is_advanced
@@ -48,6 +50,12 @@ USAGE = [
     ["crawl", "a.example", "--depth", "100000"],
     ["crawl", "a.example", "--scope", "galaxy"],
     ["crawl", "a.example", "--delay", "-0.1"],
+    ["crawl", "a.example", "--delay", "fast"],
+    ["crawl", "a.example", "--delay", "1", "--set", "delay=3s"],
+    ["crawl", "a.example", "--scope", "page", "--set", "scope=host"],
+    ["crawl", "a.example", "--set", "delay=3s", "--set", "delay=4s"],
+    ["domain", "a.example", "set", "--every", "5s", "--default", "every"],
+    ["profiles", "apply", "missing.toml"],
     ["crawl", "a.example", "--workers", "0"],
     ["crawl", "a.example", "-o", "missing/out.jsonl"],
     ["crawl", "a.example", "-o", "."],
@@ -387,3 +395,14 @@ def test_advanced_settings_are_shown_on_request_or_where_they_are_set(
     assert code == 0
     assert "1m30s" in out
     assert f"{len(FIELDS) - len(names)} advanced settings have their default" in err
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("500ms", 0.5), ("2s", 2.0), ("0.5", 0.5), ("0", 0.0), ("1m", 60.0)])
+def test_a_delay_has_a_unit_or_is_in_seconds(text: str, seconds: float) -> None:
+    assert option_values.delay(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["fast", "-1", "2d", "nan", "inf", ""])
+def test_what_is_no_delay_is_rejected(text: str) -> None:
+    with pytest.raises(typer.BadParameter):
+        option_values.delay(text)

@@ -2,6 +2,9 @@ import pytest
 
 from forager.cli import table
 from forager.cli.table import Cell, compute_widths, number, wrap_column
+from forager.domains.commands.sitemaps import COLUMNS as SITEMAPS
+from forager.products.commands import COLUMNS as PRODUCTS
+from forager.workers.commands.workers import COLUMNS as WORKERS
 
 COLUMNS = [table.Column("status"), number("code"), wrap_column("url"), wrap_column("title")]
 ROWS = [[Cell("fetched"), Cell("200"), Cell("http://a.example/" + "x" * 80), Cell("T" * 60)]]
@@ -74,3 +77,19 @@ def test_an_extra_column_never_makes_a_line_too_long(width: int) -> None:
     widths = compute_widths(WIDE, WIDE_ROW, width)
     assert sum(widths) + table.GAP * 3 <= width
     assert widths[:2] == [7, 5]
+
+
+@pytest.mark.parametrize(
+    ("columns", "row"),
+    [
+        (SITEMAPS, "https://shop.example/sitemaps/index.xml.gz|robots.txt|sitemap|50,000|49,000|23 m ago|in 23 h"),
+        (WORKERS, "1234|123|running|1,000|1,000|–|just now|machine-1.internal.example|123456"),
+        (PRODUCTS, "1234|A lamp|shop.example|1,024.00|EUR|▲ 4.3%|out of stock|95%|32 m ago|https://shop.example/p/1"),
+    ],
+)
+def test_lists_fit_into_a_narrow_terminal(columns: list[table.Column | str], row: str) -> None:
+    heads = [head if isinstance(head, table.Column) else table.Column(head) for head in columns]
+    cells = [Cell(text) for text in row.split("|")]
+    shown = table.choose_columns(heads, [cells], 60)
+    widths = compute_widths([heads[index] for index in shown], [[cells[index] for index in shown]], 60)
+    assert sum(widths) + table.GAP * (len(widths) - 1) <= 60

@@ -92,6 +92,18 @@ def test_a_file_of_another_user_is_refused() -> None:
     assert "belongs to another user, or everybody may write it" in complaint()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_settings_of_the_account_that_owns_the_folder_are_shown_to_root() -> None:
+    path = write("politeness.delay = 2")
+    os.chown(path, 65534, 65534)
+    with pytest.raises(ConfigurationError, match="belongs to another user"):
+        load(environ={}, is_only_shown=True)
+    os.chown(path.parent, 65534, 65534)
+    assert load(environ={}, is_only_shown=True).politeness.delay == 2
+    with pytest.raises(ConfigurationError, match="belongs to another user"):
+        load(environ={})
+
+
 def test_a_file_that_everybody_may_write_is_refused() -> None:
     write("politeness.delay = 2").chmod(0o666)
     assert "belongs to another user, or everybody may write it" in complaint()

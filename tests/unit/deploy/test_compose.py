@@ -93,3 +93,10 @@ def test_no_secret_is_in_it() -> None:
             if "PASSWORD" in name or "SECRET" in name or "KEY" in name:
                 assert value is None or value.startswith("/run/secrets/"), "a file, or as `.env` says"
             assert "://" not in (value or "")
+
+
+def test_the_example_of_env_names_what_is_read_with_its_defaults() -> None:
+    read = dict(re.findall(r"\$\{(\w+):-([^}]*)\}", deployed.COMPOSE.read_text(encoding="utf-8")))
+    passed_on = {name for name, value in SERVICES["foreman"]["environment"].items() if value is None}
+    named = dict(re.findall(r"^(?:# )?([A-Z_]+)=(.*)$", deployed.texts()[".env.example"], re.MULTILINE))
+    assert named == read | dict.fromkeys(passed_on, "")

@@ -2,6 +2,7 @@
 what Forager needs of them."""
 
 import ipaddress
+import re
 from typing import Any
 
 import kubernetes_validate
@@ -13,7 +14,7 @@ from forager.config.settings import FIELDS
 from forager.dispatch.names import CRAWL, PRIORITY
 
 VERSIONS = ("1.30", "1.34")
-FOREIGN = {"Kustomization", "Component", "ScaledObject", "ServiceMonitor"}
+FOREIGN = {"Kustomization", "Component", "ScaledObject", "ServiceMonitor", "PrometheusRule"}
 """Kinds that the API server learns from others; their schemas are not in the package."""
 MANIFESTS = deployed.manifests()
 OWN = [
@@ -26,6 +27,8 @@ PODS = {
     for _, each in MANIFESTS
     if each["kind"] in {"Deployment", "Job"}
 }
+SERVERS = {each["metadata"]["name"]: each for _, each in MANIFESTS if each["kind"] == "StatefulSet"}
+"""Servers of others, which Forager uses."""
 each_pod = pytest.mark.parametrize("pod", PODS.values(), ids=PODS)
 
 
@@ -101,7 +104,7 @@ def test_selectors_find_their_pods() -> None:
     labels = {
         each["metadata"]["name"]: each["spec"]["template"]["metadata"]["labels"]
         for _, each in MANIFESTS
-        if each["kind"] == "Deployment"
+        if each["kind"] in {"Deployment", "StatefulSet"}
     }
     for _, each in MANIFESTS:
         name = each["metadata"]["name"] if "metadata" in each else ""
@@ -171,6 +174,39 @@ def test_every_pod_reaches_the_servers_that_can_be_configured_by_ports_that_are_
     assert "to" not in rule
     assert set(ports_of(rule)) == {5432, 6432, 6379, 5672, 9200, 8333, 9000}
     assert not set(ports_of(rule)) & set(FIELDS["fetch.allow_ports"].default)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_server_is_restricted_and_reached_by_forager_alone(name: str) -> None:
+    template = SERVERS[name]["spec"]["template"]
+    pod, labels = template["spec"], template["metadata"]["labels"]
+    (container,) = pod["containers"]
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert not container["securityContext"]["allowPrivilegeEscalation"]
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert SERVERS[name]["spec"]["selector"]["matchLabels"] == labels
+    assert only("Service", name)["spec"]["selector"] == labels
+    (way_in,) = only("NetworkPolicy", name)["spec"]["ingress"]
+    assert ports_of(way_in) == tuple(port["containerPort"] for port in container["ports"])
+    (who,) = [each["podSelector"]["matchLabels"] for each in way_in["from"]]
+    for _, each in MANIFESTS:
+        if each["kind"] in {"Deployment", "Job"}:
+            assert who.items() <= each["spec"]["template"]["metadata"]["labels"].items()
+
+
+@pytest.mark.parametrize("name", ["postgres", "redis"])
+def test_a_server_is_as_in_compose(name: str) -> None:
+    (container,) = SERVERS[f"forager-{name}"]["spec"]["template"]["spec"]["containers"]
+    there = deployed.compose()["services"][name]
+    said = [word for word in container["args"] if "max_connections" not in word]
+    assert container["image"] == there["image"]
+    assert said == [word for word in there["command"] if "max_connections" not in word]
+    assert any(
+        f"@{name}:" in url or f"/{name}:" in url
+        for url in re.findall(r'"(\S+)"', deployed.texts()["forager.toml.example"])
+    )
 
 
 def ports_of(rule: Any) -> tuple[int, ...]:

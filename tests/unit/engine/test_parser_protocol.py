@@ -10,6 +10,7 @@ from forager.engine.parser_protocol import pack, unpack
 from forager.parsing.link_columns import LinkColumns
 from forager.parsing.models import FoundImage, FoundLink, Listing, Reading
 from forager.products.models import Listed, Product
+from forager.records.models import FoundRecord
 
 TEXTS = st.text(st.characters(codec=None), max_size=8)
 LINKS = st.lists(st.builds(FoundLink, TEXTS, TEXTS, st.sampled_from(["a", "a nofollow", "feed", "canonical"])))
@@ -56,6 +57,11 @@ READING = Reading(
     structured_data=b"[{}]",
     challenge="captcha",
     markdown="# Kettles",
+    records=(
+        FoundRecord("kettles", "kettle", "K-1", {"name": "Kettle"}, {"name": "css h1: Kettle"}, ("missing:price",)),
+    ),
+    extractors=("kettles",),
+    extractor_problems=("pots: too_slow",),
 )
 
 

@@ -199,8 +199,9 @@ def test_a_retry_comes_before_the_next_visit() -> None:
     assert revisit_in_s(Outcome(a_target(), outcome_of(error), 500, error, retry_in_s=60.0), DAILY) is None
 
 
-def test_what_robots_txt_forbids_does_not_recur() -> None:
-    error = errors.RobotsDeniedError("no")
+@pytest.mark.parametrize("kind", [errors.RobotsDeniedError, errors.NoHttpsError])
+def test_what_robots_txt_forbids_or_only_http_serves_does_not_recur(kind: type[errors.VisitError]) -> None:
+    error = kind("no")
     assert revisit_in_s(Outcome(a_target(), outcome_of(error), error=error), DAILY) is None
 
 

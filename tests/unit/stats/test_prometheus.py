@@ -114,10 +114,10 @@ def test_buckets_hold_all_that_was_smaller() -> None:
 
 def test_a_job_that_failed_has_no_age_of_success() -> None:
     found = read(a_snapshot())
-    assert found["crawler_job_age_seconds", frozenset({("job", "score")})] == 12
-    assert ("crawler_job_age_seconds", frozenset({("job", "broken")})) not in found
-    assert found["crawler_job_failed", frozenset({("job", "broken")})] == 1
-    assert found["crawler_job_late_seconds", frozenset({("job", "score")})] == 0
+    assert found["crawler_job_age_seconds", frozenset({("job_name", "score")})] == 12
+    assert ("crawler_job_age_seconds", frozenset({("job_name", "broken")})) not in found
+    assert found["crawler_job_failed", frozenset({("job_name", "broken")})] == 1
+    assert found["crawler_job_late_seconds", frozenset({("job_name", "score")})] == 0
 
 
 def test_without_the_database_it_says_so_and_nothing_it_does_not_know() -> None:
@@ -169,6 +169,13 @@ def test_the_dashboard_asks_only_for_what_exists_and_shows_most_of_it() -> None:
 
 def test_labels_are_few_and_named() -> None:
     assert {label for _, _, label, _ in COUNTERS} == {"outcome", "code", "reason", "how"}
+
+
+def test_no_label_is_one_that_prometheus_adds_itself() -> None:
+    """It renames ours, and a chart by that label shows the name of the scrape job."""
+    found = [sample for family in families(a_snapshot()) for sample in family.samples]
+    assert not {name for sample in found for name in sample.labels} & {"job", "instance"}
+    assert any("job_name" in sample.labels for sample in found)
 
 
 def test_every_rule_has_its_page_in_the_runbook_and_no_other() -> None:

@@ -30,10 +30,12 @@ import { WhyView } from "../why/why";
 import { Neighbours } from "./neighbours";
 import { DomainLink, PageLink } from "./parts";
 import { Revisit } from "./revisit";
+import { StoredVersions } from "./stored";
 import { StructuredDataOf } from "./structured";
+import { TextOf } from "./text";
 
 type Page = Schemas["Page"];
-const TABS = ["about", "versions", "links", "alike", "why"] as const;
+const TABS = ["about", "text", "versions", "links", "alike", "why"] as const;
 type Tab = (typeof TABS)[number];
 
 /** `/pages/12`, or `/pages/find?url=…` where only the URL is known: then the number takes its place. */
@@ -90,9 +92,10 @@ export function PageView() {
       <Tabs<Tab>
         label="Parts of the page"
         value={tab}
-        onChange={(next) => set({ tab: next === "about" ? undefined : next })}
+        onChange={(next) => set({ tab: next === "about" ? undefined : next, visit: undefined, against: undefined })}
         tabs={[
           { key: "about", text: "About" },
+          { key: "text", text: "Text" },
           { key: "versions", text: "Versions" },
           { key: "links", text: "Links" },
           { key: "alike", text: "Alike" },
@@ -100,6 +103,8 @@ export function PageView() {
         ]}
       />
       {tab === "about" && <About page={found} />}
+      {tab === "text" && <TextOf page={found} />}
+      {tab === "versions" && <StoredVersions page={found.id} />}
       {tab === "versions" && <Versions page={found} />}
       {tab === "links" && <LinksView page={found} />}
       {tab === "alike" && <Alike page={found} />}

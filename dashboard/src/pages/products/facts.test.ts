@@ -31,6 +31,7 @@ const price = (seen_at: string, value: number | null, currency = "EUR") => ({
   availability: null,
   is_first: false,
   is_correction: false,
+  is_backfill: false,
   old_price: null,
   old_currency: null,
   old_availability: null,

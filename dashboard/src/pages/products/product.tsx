@@ -343,6 +343,11 @@ function History({ prices }: { prices: Price[] }) {
                 correction
               </Badge>
             )}
+            {price.is_backfill && (
+              <Badge tone="info" title="Read later, from an older stored version of the page">
+                read later
+              </Badge>
+            )}
           </span>
           <span className="text-xs text-soft">
             {price.task_id === null ? (

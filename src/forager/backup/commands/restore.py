@@ -11,14 +11,28 @@ from forager.cli import output
 from forager.cli.flags import AsJson
 from forager.cli.help import Command
 from forager.cli.start import begin, whoami
+from forager.errors import UsageError
 from forager.explain.commands.check import BROKEN, write_check_results
 
 Source = Annotated[
-    str, typer.Argument(metavar="BACKUP", help="The folder that `forager backup` created, or its s3:// address.")
+    str | None,
+    typer.Argument(
+        metavar="BACKUP",
+        help="The folder that `forager backup` created, or its s3:// address; with --drill by default the newest.",
+        show_default=False,
+    ),
 ]
 Into = Annotated[
     Path | None,
-    typer.Option("--into", "--home", metavar="FOLDER", help="An empty data folder, or one that does not exist yet."),
+    typer.Option(
+        "--into",
+        "--home",
+        metavar="FOLDER",
+        help="An empty data folder, or one that does not exist yet; with --drill the one whose backup is tried.",
+    ),
+]
+Drill = Annotated[
+    bool, typer.Option("--drill", help="Restore into a temporary folder, check and compare the copy, and remove it.")
 ]
 
 
@@ -32,14 +46,19 @@ def register(app: typer.Typer) -> None:
     app.command("restore", cls=Command, rich_help_panel="Look after it")(restore)
 
 
-def restore(source: Source, into: Into = None, as_json: AsJson = False) -> None:
+def restore(source: Source = None, into: Into = None, drill: Drill = False, as_json: AsJson = False) -> None:
     """Restore a backup into an empty folder, and check it."""
     import asyncio
 
+    from forager.backup.commands.drill import run_drill
     from forager.backup.service import restore as bring_back
 
     settings = begin(home=into)
-    place = source if source.startswith(BUCKET) else Path(source).expanduser().absolute()
+    place = source if source is None or source.startswith(BUCKET) else Path(source).expanduser().absolute()
+    if drill:
+        return run_drill(settings, place, as_json=as_json)
+    if place is None:
+        raise UsageError("Which backup? `forager backups` lists them; `forager restore --drill` takes the newest.")
     restored = asyncio.run(bring_back(settings, place, by=whoami()))
     broken = [verdict for verdict in restored.verdicts if verdict.broken]
     if as_json:
@@ -62,3 +81,4 @@ def restore(source: Source, into: Into = None, as_json: AsJson = False) -> None:
         output.say(NEW_KEY.format(home=settings.home))
     if broken:
         raise typer.Exit(BROKEN)
+    return None

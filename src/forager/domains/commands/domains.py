@@ -1,5 +1,5 @@
 """`forager domains`: lists domains; verbs that concern many of them: top, claims, score, rebuild, merge, and those of
-`many.py` and `denied.py`."""
+`groups.py`, `many.py` and `denied.py`."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -17,7 +17,7 @@ from forager.cli.flags import AsJson, DomainStatus, Home, Limit
 from forager.cli.help import Command, Group
 from forager.cli.start import Noted, begin, repair, run_query, whoami
 from forager.cli.table import Cell, Note, color_cell, extra, number, say_more, text_column, wrap_column
-from forager.domains.commands import denied, many
+from forager.domains.commands import denied, groups, many
 from forager.domains.commands.set import refresh_cooldown
 from forager.errors import UsageError
 
@@ -59,6 +59,7 @@ def register(app: typer.Typer) -> None:
         ("merge", merge),
     ):
         family.command(name, cls=Command)(function)
+    groups.register(family)
     many.register(family)
     denied.register(family)
     app.add_typer(family, name="domains", rich_help_panel="Look")

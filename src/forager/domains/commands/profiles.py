@@ -11,7 +11,7 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home
 from forager.cli.help import Command, Group
-from forager.cli.settings_flags import SettingsCommand, given_settings
+from forager.cli.settings_flags import SettingsCommand, given_settings, merge_cleared
 from forager.cli.start import Noted, begin, run_action, run_query, whoami
 from forager.domains.commands.set import refresh_cooldown
 from forager.errors import UsageError
@@ -91,7 +91,7 @@ def show(name: Name, as_json: AsJson = False, home: Home = None) -> None:
 
 def change(ctx: typer.Context, name: Name, default: Cleared = None, as_json: AsJson = False, home: Home = None) -> None:
     """Change settings of a profile; a new name makes a new one."""
-    changes = {**given_settings(ctx), **dict.fromkeys(default or ())}
+    changes = merge_cleared(given_settings(ctx), default or ())
     if not changes:
         raise UsageError("Nothing to set; `forager profiles set --help` lists what can be.")
     _run_change(name, home, as_json, settings=changes)
@@ -109,6 +109,7 @@ def join(
     home: Home = None,
 ) -> None:
     """Put domains into a profile: by name, list, filter or pattern."""
+    begin(home=home)
     named = [*(domains or ()), *_read_list(file)]
     if source or parent or status:
         named += _matching(home, source=source, parent=parent, status=status)
@@ -121,6 +122,7 @@ def leave(
     name: Name, domains: Members = None, file: ListFile = None, as_json: AsJson = False, home: Home = None
 ) -> None:
     """Take domains or patterns out of a profile."""
+    begin(home=home)
     named = [*(domains or ()), *_read_list(file)]
     if not named:
         raise UsageError("Name the domains or patterns that leave.")
@@ -136,8 +138,8 @@ def apply(
     """Make profiles as a file declares them: shows the difference, then applies it."""
     from forager.domains import profiles
 
-    specs = profiles.read_profiles(_read(file))
     settings = begin(home=home)
+    specs = profiles.read_profiles(_read(file))
     done = run_action(
         settings,
         "profiles",
@@ -248,7 +250,8 @@ def _read(file: Path) -> str:
     try:
         return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}.") from None
+        reason = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is no text in UTF-8"
+        raise UsageError(f"{file} cannot be read: {reason}.") from None
 
 
 def _read_list(file: Path | None) -> list[str]:

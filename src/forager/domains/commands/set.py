@@ -9,7 +9,7 @@ from forager import clock
 from forager.cli import format as words
 from forager.cli import output
 from forager.cli.flags import AsJson, Home
-from forager.cli.settings_flags import given_settings
+from forager.cli.settings_flags import given_settings, merge_cleared
 from forager.cli.start import Noted, begin, run_action, run_query, whoami
 from forager.errors import UsageError
 
@@ -80,7 +80,8 @@ def change(
     from forager.domains.lookup import canonical_name
     from forager.domains.settings import read_changes
 
-    changes = {**given_settings(ctx), **dict.fromkeys(default or ())}
+    settings = begin(home=home)
+    changes = merge_cleared(given_settings(ctx), default or ())
     changes |= collect_secrets(
         canonical_name(name),
         changes,
@@ -98,7 +99,6 @@ def change(
     read_changes(changes)
     if changes.get("obey_robots") is False and not reason:
         raise UsageError("Say why robots.txt is not obeyed: --reason 'we own this site'. It is stored on record.")
-    settings = begin(home=home)
     done = run_action(
         settings,
         "domain",

@@ -10,7 +10,7 @@ from forager.cli import format as words
 from forager.cli import output, table
 from forager.cli.flags import AsJson, Home
 from forager.cli.start import begin, run_query
-from forager.cli.table import Note
+from forager.cli.table import Note, extra, number, wrap_column
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -26,6 +26,15 @@ FOUND_BY = {
     "page": "a page",
     "redirect": "redirect",
 }
+COLUMNS = (
+    wrap_column("file"),
+    extra("found by"),
+    extra("format"),
+    number("URLs"),
+    number("new"),
+    "read",
+    extra("next"),
+)
 
 
 def sitemaps(name: Name, as_json: AsJson = False, home: Home = None) -> None:
@@ -42,8 +51,7 @@ def sitemaps(name: Name, as_json: AsJson = False, home: Home = None) -> None:
     if not rows:
         output.say("No sitemap and no feed of it is known so far.")
         return
-    columns = ("file", "found by", "format", "URLs", "new", "read", "next")
-    table.write(columns, list(_lines(rows, clock.now())))
+    table.write(COLUMNS, list(_lines(rows, clock.now())))
     output.say(describe_totals(totals))
 
 

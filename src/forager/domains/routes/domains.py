@@ -39,6 +39,7 @@ from forager.domains import service as domain_admin
 from forager.domains import sitemaps
 from forager.domains import trap_service as traps
 from forager.domains.settings import Configured
+from forager.domains.store import find_domains
 from forager.errors import BadUrlError, UsageError
 from forager.explain.conditions import build_fetch_policy
 from forager.explain.why import explain
@@ -144,6 +145,19 @@ async def top_domains(
             limit=limit,
         )
     return listed(rows, models.TopDomain)
+
+
+@router.get("/api/domains/groups", response_model=Listed[models.DomainGroup], responses=responses())
+async def group_domains(
+    request: Request,
+    _who: User,
+    *,
+    by: Annotated[Literal["parent", "status", "source", "parser"], Query()] = "parent",
+    limit: Limit = 20,
+) -> Response:
+    """Domains added up by registrable domain, state, source or parser, those with most pages first."""
+    async with look(request) as conn:
+        return listed(await domain_queries.group_domains(conn, by=by, limit=limit), models.DomainGroup)
 
 
 @router.get("/api/domains/{domain}", response_model=models.Domain, responses=responses(404))
@@ -257,11 +271,14 @@ async def add_domain(request: Request, who: Seeding, body: NewDomain) -> Respons
     async with change(request, who) as deed:
         is_scored = get_forager(request).settings.crawl.domain_order == "smart"
         name = domain_of(url)
+        is_new = not await find_domains(deed.conn, [name])
         if body.settings or body.hold:
             await _prepare_domain(deed.conn, name, body, get_forager(request).settings, by=deed.by)
         done = await add.add_urls(deed.conn, [Seed(url)], source="api", is_scored=is_scored, are_seeds=True)
+        known = await find_domains(deed.conn, [name])
         await deed.note("domain.add", "domain", name, url=url)
-    return reply({"name": name, "is_new": bool(done.domains), "new_pages": done.pages}, 201)
+    added = {"id": known.get(name), "name": name, "is_new": is_new and name in known, "new_pages": done.pages}
+    return reply(added, 201)
 
 
 async def _prepare_domain(conn: Connection, name: str, body: NewDomain, settings: Settings, *, by: str) -> None:

@@ -1,7 +1,9 @@
 """`forager export`: everything as JSON lines, CSV or Parquet, streamed. A file appears when it is whole."""
 
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -9,20 +11,29 @@ import typer
 from forager import clock
 from forager.cli import format as words
 from forager.cli import output
-from forager.cli.durations import parse_past_time
 from forager.cli.flags import DomainName, Home, Output, PageStatus, TaskStatus
 from forager.cli.help import Command
 from forager.cli.progress import open_progress
 from forager.cli.start import begin, run_query
 from forager.errors import UsageError
 from forager.export.commands import compression as packing
+from forager.export.commands.bodies import ENDINGS, BodiesOrder, check_options, export_bodies
+from forager.export.commands.changing import Done, Order, export_changing, since_of
 from forager.export.commands.compression import Packing
+from forager.export.commands.partitions import PartitionBy
+from forager.export.commands.target import check_target, is_in_bucket, open_target
 from forager.export.commands.writers import Format, check_writable, write_file
 from forager.images.models import ImageStatus
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
-    from forager.export.rows import Filters
+    from forager.export.rows import Filters, Kind
+
+
+class Extra(StrEnum):
+    """Columns that are exported only where they are asked for."""
+
+    TEXT = "text"
 
 
 class ExportKind(StrEnum):
@@ -33,7 +44,10 @@ class ExportKind(StrEnum):
     PRICES = "prices"
     IMAGES = "images"
     TASKS = "tasks"
+    RECORDS = "records"
+    ITEMS = "items"
     WARC = "warc"
+    WACZ = "wacz"
 
 
 STATES: dict[ExportKind, type[StrEnum]] = {
@@ -60,7 +74,19 @@ def export(
         str | None, typer.Option(help="Only pages, tasks or images in this state.", metavar="STATUS")
     ] = None,
     run: Annotated[int | None, typer.Option(help="Only what this run visited.", metavar="N")] = None,
-    since: Annotated[str | None, typer.Option(help="Only since: 2026-01-31, or 7d, 12h ago.", metavar="WHEN")] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            help="Only since: 2026-01-31, or 7d, 12h ago; `last`: new or changed since the last export to the target.",
+            metavar="WHEN",
+        ),
+    ] = None,
+    partition_by: Annotated[
+        PartitionBy | None, typer.Option(help="Parquet files in folders by day or month; -o names the folder.")
+    ] = None,
+    add: Annotated[
+        Extra | None, typer.Option("--with", help="Of pages: one more column, the main text as Markdown.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary.")] = False,
     home: Home = None,
 ) -> None:
@@ -68,24 +94,46 @@ def export(
     from forager.export.rows import Filters
 
     reject_invalid(what, status)
-    if what is ExportKind.WARC:
-        check_warc_options(file, is_formed=format is not None or compress)
-        filters = Filters(domain, None, run, parse_past_time(since, clock.now()) if since is not None else None)
-        export_warc(begin(home=home), filters, file, is_quiet=quiet)
+    if add is not None and what is not ExportKind.PAGES:
+        raise UsageError(f"Only pages have a text: forager export pages --with {add}.")
+    if what in ENDINGS:
+        check_options(what.value, file, is_formed=format is not None or compress or partition_by is not None)
+        moment, is_since_last = since_of(since, clock.now())
+        bodies = BodiesOrder(what.value, Filters(domain, None, run, moment), str(file), is_since_last)
+        export_bodies(begin(home=home), bodies, is_quiet=quiet)
         return
-    chosen = format or Format.of(file)
+    chosen = format or (Format.PARQUET if partition_by else Format.of(file))
     packed = packing.of(file) or (Packing.GZIP if compress else Packing.NONE)
-    check_writable(file, chosen, packed)
+    moment, is_since_last = since_of(since, clock.now())
+    filters = Filters(domain, status, run, moment)
+    if is_since_last or partition_by is not None:
+        kind = cast("Kind", what.value)
+        order = Order(kind, filters, file or "-", is_since_last, partition_by, chosen, packed, add is not None, quiet)
+        _report(export_changing(begin(home=home), order), what, is_quiet=quiet)
+        return
+    if not is_in_bucket(file):
+        check_writable(file, chosen, packed)
     reject_terminal_output(file, chosen, packed)
-    filters = Filters(domain, status, run, parse_past_time(since, clock.now()) if since is not None else None)
+    settings = begin(home=home)
+    check_target(settings, file)
+    check_writable(None, chosen, packed)
+    target = _Target(file, chosen, packed, is_quiet=quiet)
     rows = run_query(
-        begin(home=home),
+        settings,
         "export",
-        lambda connection: _write(connection, what, filters, file=file, chosen=chosen, packed=packed, is_quiet=quiet),
+        lambda connection: _write(connection, what, filters, target, settings, has_texts=add is not None),
     )
     if file not in {None, "-"} and not quiet:
-        one = "page" if what is ExportKind.STRUCTURED_DATA else what.value.removesuffix("s")
-        output.say(f"{words.things(rows, one)} written to {file}.")
+        _report(Done(rows, None, str(file), True), what, is_quiet=quiet)
+
+
+def _report(done: Done, what: ExportKind, *, is_quiet: bool) -> None:
+    if is_quiet:
+        return
+    one = "page" if what is ExportKind.STRUCTURED_DATA else what.value.removesuffix("s")
+    new = "" if done.is_everything else " that are new or changed"
+    files = f", {words.things(done.partitions, 'partition')}" if done.partitions is not None else ""
+    output.say(f"{words.things(done.rows, one)}{new} written to {done.target}{files}.")
 
 
 def reject_invalid(what: ExportKind, status: str | None) -> None:
@@ -99,56 +147,43 @@ def reject_invalid(what: ExportKind, status: str | None) -> None:
         raise UsageError(f"{status!r} is no status of {what.value}; it is one of {', '.join(states)}.")
 
 
-def check_warc_options(file: str | None, *, is_formed: bool) -> None:
-    if is_formed:
-        raise UsageError("A WARC file is compressed as its format wants it; leave --format and --compress away.")
-    if file is None or (file != "-" and not file.endswith(".warc.gz")):
-        raise UsageError("Name a file that ends with .warc.gz, or - for standard output: forager export warc -o FILE.")
-    output.check_writable(file)
-
-
-def export_warc(settings: "Settings", filters: "Filters", file: str | None, *, is_quiet: bool) -> None:
-    from pathlib import Path
-
-    from forager.export.warc import Count, stream_warc
-    from forager.storage.factory import open_readonly_store
-
-    load, count = open_readonly_store(settings).load, Count()
-    name = Path(file or "").name if file not in {None, "-"} else "forager.warc.gz"
-
-    async def write(connection: Any) -> None:
-        with output.open_output(file) as target, open_progress("exporting bodies", 0, is_quiet=is_quiet) as show:
-            async for piece in stream_warc(connection, load, name, filters, count):
-                target.write(piece)
-                show(count.records)
-
-    run_query(settings, "export", write)
-    if count.missing:
-        output.say(f"{words.things(count.missing, 'body', 'bodies')} could not be read from the store.")
-    if file != "-" and not is_quiet:
-        output.say(f"{words.things(count.records, 'record')} written to {file}.")
-
-
 def reject_terminal_output(file: str | None, chosen: Format, packed: Packing) -> None:
     if file in {None, "-"} and (chosen is Format.PARQUET or packed) and sys.stdout.isatty():
         raise UsageError("This is nothing to read on a screen; name a file with -o, or pipe it on.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where rows are written, and how."""
+
+    file: str | None
+    chosen: Format
+    packed: Packing
+    is_quiet: bool
 
 
 async def _write(
     connection: Any,
     what: ExportKind,
     filters: "Filters",
+    target: _Target,
+    settings: "Settings",
     *,
-    file: str | None,
-    chosen: Format,
-    packed: Packing,
-    is_quiet: bool,
+    has_texts: bool,
 ) -> int:
+    """Writes all rows, with texts from the store if they are wanted."""
     from forager.export import rows as control
+    from forager.export.texts import COLUMN, add_texts
+    from forager.storage.factory import open_readonly_store
 
     kind = cast("control.Kind", what.value)
     expected = await control.estimate(connection, kind, filters)
     types = await control.column_types(connection, kind)
     rows = control.stream(connection, kind, filters)
-    with open_progress(f"exporting {what.value}", expected, is_quiet=is_quiet) as show:
-        return await write_file(file, rows, types, chosen=chosen, packed=packed, on_rows=show)
+    if has_texts:
+        rows, types = add_texts(connection, rows, open_readonly_store(settings)), {**types, COLUMN: "text"}
+    opener = partial(open_target, settings)
+    with open_progress(f"exporting {what.value}", expected, is_quiet=target.is_quiet) as show:
+        return await write_file(
+            target.file, rows, types, chosen=target.chosen, packed=target.packed, on_rows=show, opener=opener
+        )

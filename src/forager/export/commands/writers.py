@@ -1,7 +1,8 @@
 """Rows as JSON lines, CSV or Parquet, as they come; compressed where the file's ending or a flag says so."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
@@ -14,6 +15,8 @@ from forager.export.commands.compression import Packing
 from forager.export.streams import OnRows, Rows
 
 ROWS_AT_ONCE = 500
+Opener = Callable[[str | None], AbstractContextManager[BinaryIO]]
+"""Opens what an export writes to."""
 
 
 class Format(StrEnum):
@@ -47,11 +50,12 @@ async def write_file(
     chosen: Format | None = None,
     packed: Packing | None = None,
     on_rows: OnRows = lambda _rows: None,
+    opener: Opener = output.open_output,
 ) -> int:
     """All rows to a file that appears when it is whole, or to standard output; answers how many there were. `types`
     are the columns in their order, with what PostgreSQL calls their types."""
     chosen, packed = chosen or Format.of(path), packed or packing.of(path)
-    with output.open_output(path) as target, packing.pack(target, packed) as stream:
+    with opener(path) as target, packing.pack(target, packed) as stream:
         if chosen is Format.PARQUET:
             from forager.export.commands.parquet import write_parquet
 

@@ -100,6 +100,7 @@ def page_lines(page: Row, now: datetime) -> list[tuple[str, str]]:
         ("rating", rating(page["rating"], page["rating_count"])),
         ("items", item_types(page["structured_data"])),
         ("status", f"{page['status']}, {_when(page, now)}"),
+        ("visits", _visits(page, now)),
         ("duplicate", f"of {page['duplicate_of']}, which is revisited instead" if page["duplicate_of"] else None),
         ("canonical", page["canonical_url"] if page["canonical_url"] != page["duplicate_of"] else None),
         ("domain", page["domain"]),
@@ -135,6 +136,15 @@ def _when(page: Row, now: datetime) -> str:
         read = f"read {words.format_relative(page['fetched_at'], now)}" if page["fetched_at"] else "never read"
         return read + (f", failed {words.format_relative(page['failed_at'], now)}" if page["failed_at"] else "")
     return f"found {words.format_relative(page['discovered_at'], now)}"
+
+
+def _visits(page: Row, now: datetime) -> str | None:
+    if not page["visits"]:
+        return None
+    known = f"{words.count(page['visits'])}, since {words.format_relative(page['first_visit_at'], now)}"
+    more = f" ({words.things(page['requests'], 'request')})" if page["requests"] != page["visits"] else ""
+    older = "; older ones may be in archive files (`forager archive list`)" if page["has_archived_visits"] else ""
+    return known + more + older
 
 
 def _format_revisit(page: Row, now: datetime) -> str:

@@ -17,6 +17,7 @@ enum { /* what a run of text is */
     RUN_ALT = 4,   /* the `alt` of an image */
     RUN_BREAK = 8, /* begins a line */
     RUN_SPACE = 16,
+    RUN_GAP = 32, /* nothing but white space, where that is kept: in a `pre` */
     RUN_LINK = 64,
     RUN_DIGIT = 128
 };
@@ -57,7 +58,7 @@ typedef struct {
     uint32_t reopened; /* formatting elements that the parser opened again */
     /* while elements are added */
     uint32_t open;                  /* the innermost open element */
-    uint32_t unseen, control, links; /* how many of the kind are open */
+    uint32_t unseen, control, links, pre; /* how many of the kind are open */
     uint32_t block_text, block_link; /* of the line that is open */
     uint32_t text, link, prose;
     bool has_break, has_space;
@@ -108,7 +109,9 @@ static void end_block(Tables *tables)
 {
     if (tables->block_text >= PROSE_BYTES && tables->block_link * 2 <= tables->block_text) {
         tables->prose += tables->block_text;
-        tables->runs[tables->run_count - 1].prose = tables->prose;
+        uint32_t at = tables->run_count - 1;
+        while (tables->runs[at].prose = tables->prose, tables->runs[at].flags & RUN_GAP && at)
+            at--;
     }
     tables->block_text = tables->block_link = 0;
     tables->has_break = true;
@@ -155,6 +158,15 @@ static int add_run(Tables *tables, uint32_t at, uint32_t length, uint32_t owner,
     return 0;
 }
 
+/* White space between two elements of a `pre`: counts for nothing, and only `stream` returns it. */
+static int add_gap(Tables *tables, uint32_t at, uint32_t length)
+{
+    GROW(tables->runs, tables->run_count, tables->run_size, 512);
+    tables->runs[tables->run_count++] =
+        (Run){at, length, tables->open, tables->text, tables->link, tables->prose, RUN_GAP | RUN_UNSEEN};
+    return 0;
+}
+
 static int add_text(Tables *tables, uint32_t at, uint32_t length)
 {
     if (tables->open == NOBODY)
@@ -164,7 +176,7 @@ static int add_text(Tables *tables, uint32_t at, uint32_t length)
         first++;
     if (first == length) {
         tables->has_space |= length > 0;
-        return 0;
+        return length && tables->pre && !tables->unseen && !tables->control ? add_gap(tables, at, length) : 0;
     }
     return add_run(tables, at, length, tables->open, 0);
 }
@@ -197,6 +209,7 @@ static int open_element(Tables *tables, Element element)
     tables->elements[number] = element;
     if (!(element.flags & IS_VOID)) {
         count_open(tables, element.flags, 1);
+        tables->pre += element.kind == TAG_PRE;
         tables->open = number;
         return 0;
     }
@@ -214,6 +227,7 @@ static void close_element(Tables *tables)
     if (element->flags & IS_BLOCK)
         end_block(tables);
     count_open(tables, element->flags, UINT32_MAX); /* less one */
+    tables->pre -= element->kind == TAG_PRE;
     element->end = tables->element_count;
     element->run_end = tables->run_count;
     tables->open = element->parent;

@@ -555,7 +555,7 @@ static PyObject *tree_raw(PyObject *self, PyObject *number)
     Buffer buffer = {0};
     for (uint32_t at = element->run_first; at < element->run_end; at++) {
         const Run *run = &tables->runs[at];
-        if (run->flags & RUN_ALT)
+        if (run->flags & (RUN_ALT | RUN_GAP))
             continue;
         if (buffer_add(&buffer, tables->page + run->at, run->length) < 0) {
             PyMem_Free(buffer.bytes);
@@ -867,6 +867,7 @@ static PyObject *tree_runs(PyObject *self, PyObject *given)
 }
 
 #include "content.h"
+#include "stream.h"
 #include "pictures.h"
 
 #include "anchors.h"
@@ -899,6 +900,7 @@ static PyMethodDef TREE_METHODS[] = {
     {"blocks", tree_blocks, METH_VARARGS, NULL},
     {"numbers", tree_numbers, METH_VARARGS, NULL},
     {"runs", tree_runs, METH_VARARGS, NULL},
+    {"stream", tree_stream, METH_VARARGS, NULL},
     {"pictures", tree_pictures, METH_VARARGS, NULL},
     {"links", tree_links, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -71,7 +71,7 @@ def read_embedded(tree: Tree, scripts: Sequence[int]) -> Embedded:
             currency = told[1]
         if len(text) > LONGEST_DOCUMENT or not ("rice" in text or "mount" in text):
             continue
-        documents = _parse_json_script(text, tree.attributes(number)) if _is_json(kind) else _assigned(text)
+        documents = _parse_json_script(text, tree.attributes(number)) if _is_json(kind) else find_assigned(text)
         found.extend(document for document in documents if isinstance(document.content, dict | list))
     return Embedded(found[:MOST_DOCUMENTS], currency)
 
@@ -86,7 +86,7 @@ def _parse_json_script(text: str, attributes: dict[str, str]) -> Iterator[Docume
     yield Document(f"script#{name[:60]}" if name else "script[json]", content)
 
 
-def _assigned(text: str) -> Iterator[Document]:
+def find_assigned(text: str) -> Iterator[Document]:
     """Yields values assigned to names that indicate product data; continues after each, and parses nothing twice."""
     at = found = 0
     while found < MOST_DOCUMENTS and (sign := ASSIGNED.search(text, at)) is not None:

@@ -86,8 +86,8 @@ def add(
     from forager.proxies import service as control
     from forager.proxies.admin import ProxyInfo
 
-    wanted = read_addresses([*(addresses or []), *_lines(file)])
     settings = begin(home=home)
+    wanted = read_addresses([*(addresses or []), *_lines(file)])
     facts = ProxyInfo(country, city, provider, monthly_cost, per_hour, forward, default)
     vault = get_cipher(settings, creates=any(address.password for address in wanted))
     done = run_action(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forager.cli import format as words
-from forager.cli import output
+from forager.cli import option_values, output
 from forager.cli.flags import Home, Images, Keep, Rendering
 from forager.cli.help import Command
 from forager.cli.start import begin, require_bucket, whoami
@@ -77,9 +77,9 @@ Depth = Annotated[
 Delay = Annotated[
     float | None,
     typer.Option(
-        min=0,
-        metavar="S",
-        help="Seconds between requests to a domain, at least 0.05; robots.txt may ask for more.",
+        parser=option_values.delay,
+        metavar="TIME",
+        help="Time between requests to a domain, such as 2s, at least 50ms; robots.txt may ask for more.",
         rich_help_panel=HOW,
     ),
 ]
@@ -99,7 +99,7 @@ KeepFlag = Annotated[
     typer.Option(
         "--keep",
         metavar="POLICY",
-        help="Bodies: signals (none), snapshot, archive (WARC); the setting of a domain wins.",
+        help="Bodies: signals (none), text, snapshot, archive (WARC); the setting of a domain wins.",
         rich_help_panel=HOW,
     ),
 ]
@@ -200,6 +200,8 @@ def crawl(
         rendering=rendering,
         sitemaps=sitemaps,
     )
+    if scope is not None and "scope" in chosen:
+        raise UsageError("scope is given twice; leave out --set scope.")
     settings = begin(
         home=home,
         contact=contact,
@@ -256,7 +258,9 @@ def read_flags(assignments: Sequence[str] | None, **flags: Any) -> dict[str, Any
             raise UsageError(f"--set {text!r} has no value; write --set NAME=VALUE, such as --set revisit_every=1d.")
         if canonical_name(name) in SECRETS:
             raise UsageError(f"{name} is a secret: set it with `forager domain NAME set`, which encrypts it.")
-        given[name] = value
+        if (setting := canonical_name(name)) in given and setting != "max_pages_per":
+            raise UsageError(f"{setting} is given twice; leave out --set {text}.")
+        given[setting] = value
     return read_layer(given)
 
 

@@ -169,7 +169,7 @@ def list_hints(report: RunReport, spec: RunSpec) -> list[str]:
         found.append(f"robots.txt forbids it; only on a site of your own: `{hints.override_robots(name)}`")
     out = report.dropped.get("scope", 0)
     if had and out and not report.progress.pages_learned and not report.unchanged and spec.scope is not Scope.PAGE:
-        found.append(f"{words.things(out, 'link')} lead out of scope: --scope domain or --scope any takes them")
+        found.append(f"{words.things(out, 'link')} lead out of scope: a wider --scope (host, domain, any) takes them")
     if not had and any(map(is_redirect, reasons)) and out and spec.seeds:
         found.append(f"the seed leads to another site: `{hints.fetch(spec.seeds[0])}` shows where; crawl that one")
     if NO_TLS & reasons and not had and (plain := _without_tls(spec)):

@@ -271,12 +271,12 @@ def _gauges(snapshot: Snapshot) -> Iterator[Metric]:
 
 
 def _build_jobs(jobs: Sequence[JobTimes]) -> Iterator[Metric]:
-    ages = GaugeMetricFamily("crawler_job_age_seconds", "Since a job was last done well.", labels=["job"])
+    ages = GaugeMetricFamily("crawler_job_age_seconds", "Since a job was last done well.", labels=["job_name"])
     done = {job.name: job.age_s for job in jobs if job.age_s is not None and not job.has_failed}
     yield _add_values(ages, done)
-    failed = GaugeMetricFamily("crawler_job_failed", "1 where a job failed the last time.", labels=["job"])
+    failed = GaugeMetricFamily("crawler_job_failed", "1 where a job failed the last time.", labels=["job_name"])
     yield _add_values(failed, {job.name: float(job.has_failed) for job in jobs})
-    late = GaugeMetricFamily("crawler_job_late_seconds", "For how long a job has been due.", labels=["job"])
+    late = GaugeMetricFamily("crawler_job_late_seconds", "For how long a job has been due.", labels=["job_name"])
     yield _add_values(late, {job.name: max(0.0, job.late_s) for job in jobs})
 
 

@@ -12,7 +12,10 @@ from forager.cli.help import Command
 from forager.cli.start import begin, run_query
 from forager.cli.table import number, wrap_column
 
-HINT = "No body is stored. `forager crawl --keep snapshot` or `forager domain NAME set --keep snapshot` keeps them."
+HINT = (
+    "No body is stored. `forager crawl --keep snapshot` or `forager domain NAME set --keep snapshot` keeps them; with "
+    "`--keep text` only the main text is kept."
+)
 
 
 def register(app: typer.Typer) -> None:

@@ -57,7 +57,7 @@ def storage(every: All = False, as_json: AsJson = False, home: Home = None) -> N
 
 def _write_tables(found: "Report", *, every: bool) -> None:
     shown = [each for each in found.tables if every or each.states or each.size_bytes >= SMALL_BYTES]
-    numbers = ("size", "rows", "pending", "completed", "failed", "growth a day")
+    numbers = ("size", "rows", "pending", "completed", "failed", "growth a day", "in 30 d")
     table.write(["table", *[number(title) for title in numbers]], [_row(each) for each in shown])
     if rest := [each for each in found.tables if each not in shown]:
         size = words.size(sum(each.size_bytes for each in rest))
@@ -67,7 +67,14 @@ def _write_tables(found: "Report", *, every: bool) -> None:
 def _row(each: "Table") -> tuple[str, ...]:
     states = [words.count(value) for value in astuple(each.states)] if each.states else ["", "", ""]
     rows = words.count(each.rows) if each.states else f"~{words.count(each.rows)}"
-    return each.name, words.size(each.size_bytes), rows, *states, _format_growth(each.growth_bytes)
+    return (
+        each.name,
+        words.size(each.size_bytes),
+        rows,
+        *states,
+        _format_growth(each.growth_bytes),
+        _format_growth(each.month_growth_bytes),
+    )
 
 
 def _write_rules(found: "Report") -> None:
@@ -97,6 +104,8 @@ def _sum_up(found: "Report") -> None:
     parts = [f"The database takes {words.size(found.database_bytes)}"]
     if found.growth_bytes is not None:
         parts.append(f"grows {_format_growth(found.growth_bytes)} a day")
+    if found.month_growth_bytes is not None:
+        parts.append(f"grew {_format_growth(found.month_growth_bytes)} in 30 days")
     if found.cold_rows:
         parts.append(f"{words.things(found.cold_rows, 'visit')} in archive files")
     if found.free_bytes is not None:

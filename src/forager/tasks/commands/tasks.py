@@ -186,9 +186,9 @@ def submit(
         "webhook_url": webhook,
         "depends_on": after,
     }
+    settings = begin(home=home)
     wanted = [(url, priority) for url in urls or ()] + (read_lines(file, priority) if file is not None else [])
     orders: list[TaskOrder] = [TaskOrder(url, each, **common) for url, each in wanted]
-    settings = begin(home=home)
     guard = guard_of(settings)
     done = run_action(
         settings,

@@ -12,11 +12,24 @@ from forager.cli import output, table
 from forager.cli.flags import AsJson, Home, Limit
 from forager.cli.help import Command
 from forager.cli.start import begin, run_query
-from forager.cli.table import Cell, Note, number, say_more, wrap_column
+from forager.cli.table import Cell, Note, extra, number, say_more, wrap_column
 from forager.engine.models import describe_pause
 
 Row = dict[str, Any]
 URLS_SHOWN = 3
+
+
+COLUMNS = (
+    number("worker"),
+    number("run"),
+    "state",
+    number("domains"),
+    number("tasks"),
+    extra("labels"),
+    "heard from",
+    wrap_column("host"),
+    extra(number("pid")),
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -47,20 +60,7 @@ def workers(
     if as_json:
         return output.write_json_list(rows)
     now = clock.now()
-    table.write(
-        (
-            number("worker"),
-            number("run"),
-            "state",
-            number("domains"),
-            number("tasks"),
-            "labels",
-            "heard from",
-            wrap_column("host"),
-            number("pid"),
-        ),
-        list(_lines(rows, now)),
-    )
+    table.write(COLUMNS, list(_lines(rows, now)))
     return say_more(
         rows, limit, "workers", "No worker runs; `forager up`, `forager crawl` and `forager worker` start some."
     )

@@ -1,0 +1,1 @@
+"""Stored versions of pages: which there are, their bodies, and what changed between two of them."""

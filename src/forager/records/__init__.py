@@ -1,0 +1,1 @@
+"""Records: what extractors find on pages, with evidence, validation and history per field."""

@@ -1,0 +1,1 @@
+"""Commands of records and of the extractors that find them."""
