@@ -1,12 +1,13 @@
 """A page as Firecrawl returns it. Pure."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from forager.fetch.models import Fetched
 from forager.parsing.charset import to_text
+from forager.parsing.markdown_formats import TextFormat, convert
 from forager.parsing.models import Reading
 from forager.urls.resolve import resolve_links
 
@@ -14,7 +15,8 @@ LETTERS: Mapping[str, str] = {"markdown": "m", "html": "h", "rawHtml": "r", "lin
 """Format → its letter in the id of a crawl, which says what its pages are returned as."""
 LINKS = frozenset({"a", "area", "a nofollow", "area nofollow"})
 MOST_LINKS = 5000
-HTML_NOTE = "html is the page as the server sent it: Forager does not clean HTML. markdown has the main content."
+NEEDS_BODY = frozenset({"rawHtml", "links"})
+TEXT_ONLY = "Only the text of this page is stored: rawHtml and links are missing."
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +24,29 @@ class Source:
     """Where a document comes from."""
 
     asked: str
-    fetched: Fetched
+    url: str
+    markdown: str
+    fetched: Fetched | None
+    """None: only the text is stored."""
     reading: Reading | None
     stored_at: datetime | None = None
     """When a stored page was fetched; None: just now."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Metadata of a page of which only the text is stored."""
 
 
 def build_document(source: Source, formats: Collection[str], warnings: Collection[str] = ()) -> dict[str, Any]:
-    reading, fetched = source.reading, source.fetched
-    found: dict[str, Any] = {}
+    fetched, found, warnings = source.fetched, dict[str, Any](), list(warnings)
     if "markdown" in formats:
-        found["markdown"] = reading.markdown if reading else ""
-    if "html" in formats or "rawHtml" in formats:
-        html = to_text(fetched.body, fetched.content_type)[0] if fetched.body else ""
-        found |= {name: html for name in ("html", "rawHtml") if name in formats}
-    if "links" in formats:
-        found["links"] = list_links(reading) if reading else []
+        found["markdown"] = source.markdown
+    if "html" in formats:
+        found["html"] = convert(source.markdown, TextFormat.HTML)
+    if fetched is None and NEEDS_BODY & set(formats):
+        warnings.append(TEXT_ONLY)
+    if "rawHtml" in formats and fetched is not None:
+        found["rawHtml"] = to_text(fetched.body, fetched.content_type)[0] if fetched.body else ""
+    if "links" in formats and fetched is not None:
+        found["links"] = list_links(source.reading) if source.reading else []
     found["metadata"] = describe(source)
     if warnings:
         found["warning"] = " ".join(warnings)
@@ -55,13 +64,13 @@ def describe(source: Source) -> dict[str, Any]:
     fetched, reading = source.fetched, source.reading
     found: dict[str, Any] = {
         "sourceURL": source.asked,
-        "url": fetched.url,
-        "statusCode": fetched.status_code,
-        "contentType": fetched.content_type or None,
+        "url": source.url,
+        "statusCode": fetched.status_code if fetched else 200,
+        "contentType": fetched.content_type or None if fetched else None,
         "cacheState": "miss" if source.stored_at is None else "hit",
         "cachedAt": None if source.stored_at is None else source.stored_at.isoformat(),
     }
-    if fetched.status_code >= 400:
+    if fetched is not None and fetched.status_code >= 400:
         found["error"] = f"The server answered {fetched.status_code}."
     if reading is not None:
         found |= {
@@ -75,4 +84,4 @@ def describe(source: Source) -> dict[str, Any]:
             "modifiedTime": reading.modified_at.isoformat() if reading.modified_at else None,
             "robots": "noindex" if reading.is_noindex else None,
         }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in {**source.facts, **found}.items() if value is not None}

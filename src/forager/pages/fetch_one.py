@@ -3,6 +3,7 @@
 Redirects are followed here, each after its own check by the address guard and robots.txt; a crawl makes pages of them.
 """
 
+import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
@@ -114,7 +115,7 @@ async def fetch_one(
         errand = _SingleFetch(settings, client, ways, seen, turn=turn, rules={} if rules is None else rules)
         await errand.follow(url)
         if seen.fetched is not None and seen.fetched.body and 200 <= seen.fetched.status_code < 300:
-            _parse_page(seen, settings, parser)
+            await asyncio.to_thread(_parse_page, seen, settings, parser)
             if rendering != Rendering.NEVER:
                 await errand.draw(parser, rendering)
     return seen
@@ -167,7 +168,7 @@ class _SingleFetch:
             self._seen.draw_ms = _elapsed_ms(began)
         if drawn is not None:
             self._seen.fetched = replace(drawn.page, raw=fetched.raw)
-            _parse_page(self._seen, settings, parser)
+            await asyncio.to_thread(_parse_page, self._seen, settings, parser)
         flag = RENDERED if drawn is not None else RENDER_FAILED
         reading = self._seen.reading
         assert reading is not None

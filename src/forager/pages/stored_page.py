@@ -11,13 +11,22 @@ from forager.pages.queries import find_page, get_page
 from forager.parsing.models import Reading
 from forager.storage import store
 from forager.storage.factory import open_readonly_store
+from forager.storage.refs import TextRef, parse
+
+
+@dataclass(frozen=True, slots=True)
+class StoredContent:
+    """What is stored of one visit: the text, and under another policy than `text` the response it was read from."""
+
+    markdown: str
+    fetched: Fetched | None = None
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
     page: Row
-    fetched: Fetched
-    reading: Reading
+    content: StoredContent
 
 
 async def find_stored(forager: Forager, url: str) -> tuple[Row, str | None]:
@@ -37,27 +46,30 @@ async def load_stored(forager: Forager, url: str) -> StoredPage:
     page, ref = await find_stored(forager, url)
     if ref is None:
         raise NotFoundError(explain_missing(page))
-    fetched, reading = await asyncio.to_thread(read_stored, forager, ref, page["url"])
-    return StoredPage(page, fetched, reading)
+    return StoredPage(page, await asyncio.to_thread(read_stored, forager, ref, page["url"]))
 
 
 def explain_missing(page: Row) -> str:
     if page["fetched_at"] is None:
         return f"{page['url']} was not read yet; `forager why {page['url']}` says when it will be."
     return (
-        f"No body of {page['url']} is stored. `forager domain {page['domain']} set --keep snapshot` keeps bodies from "
-        "the next visit on."
+        f"No text of {page['url']} is stored. `forager domain {page['domain']} set --keep text` keeps it from the next "
+        "visit on, `--keep snapshot` the whole page."
     )
 
 
-def read_stored(forager: Forager, ref: str, url: str) -> tuple[Fetched, Reading]:
-    """Returns a stored response and reads it again. Blocks."""
+def read_stored(forager: Forager, ref: str, url: str) -> StoredContent:
+    """Returns a stored text, or a stored response that is read again. Blocks."""
     from forager.parsing import page as page_parser
 
+    bodies, place = open_readonly_store(forager.settings), parse(ref)
     try:
-        fetched = open_readonly_store(forager.settings).load(ref, url)
+        if isinstance(place, TextRef):
+            return StoredContent(bodies.load_text(place))
+        fetched = bodies.load(ref, url)
     except (OSError, KeyError) as error:
         raise ForagerError(f"The stored body of {url} cannot be loaded: {error}.") from None
     page_parser.preload()
     words, agent = forager.settings.search.words_per_page, forager.settings.politeness.robots_agent
-    return fetched, page_parser.read(fetched, keyword_words=words, robots_agent=agent, markdown=True)
+    reading = page_parser.read(fetched, keyword_words=words, robots_agent=agent, markdown=True)
+    return StoredContent(reading.markdown, fetched, reading)

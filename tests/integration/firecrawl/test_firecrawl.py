@@ -82,7 +82,8 @@ async def test_a_stored_page_within_max_age_needs_no_request(
     assert "It is red." in answer["data"]["markdown"]
     assert answer["data"]["metadata"]["cacheState"] == "hit"
     html = (await admin.post("/v1/scrape", json={"url": url, "maxAge": 3_600_000, "formats": ["html"]})).json()
-    assert "does not clean HTML" in html["data"]["warning"]
+    assert "<p>It is red.</p>" in html["data"]["html"]
+    assert "warning" not in html["data"]
 
 
 REJECTED: tuple[tuple[str, dict[str, Any], int, str], ...] = (

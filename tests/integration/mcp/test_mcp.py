@@ -76,7 +76,7 @@ async def test_what_was_crawled_as_tools(world: Any, database_url: str, tmp_path
         assert why["sentence"]
         assert (await ask(client, "products"))["rows"] == []
         assert "There is no page" in await refusal(client, "text", url="http://unknown.example/")
-        assert "--keep snapshot" in await refusal(client, "text", url=SEED)
+        assert "--keep text" in await refusal(client, "text", url=SEED)
         assert "less than or equal to 50" in await refusal(client, "pages", limit=51)
         assert "Unknown tool" in await refusal(client, "fetch", url=SEED)
 

@@ -2,8 +2,9 @@
 of every other action. Switched on by `api.firecrawl`."""
 
 import asyncio
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -26,12 +27,12 @@ from forager.errors import (
 )
 from forager.firecrawl import schemas as models
 from forager.firecrawl import store
-from forager.firecrawl.documents import LETTERS, Source, build_document
+from forager.firecrawl.documents import LETTERS, NEEDS_BODY, Source, build_document
 from forager.firecrawl.routes import options
 from forager.links.scope import claim_patterns
 from forager.pages.fetch_one import Seen
 from forager.pages.polite_fetch import PoliteFetcher
-from forager.pages.stored_page import StoredPage, find_stored, load_stored, read_stored
+from forager.pages.stored_page import StoredContent, StoredPage, find_stored, load_stored, read_stored
 from forager.runs import service as runs
 from forager.runs.models import RunSpec
 from forager.seeds.found import Seed, credentials_note, to_url
@@ -84,17 +85,23 @@ async def scrape(request: Request, who: Admin, body: models.ScrapeBody) -> Respo
     """One page: a stored one that is no older than `maxAge`, or fetched now, politely. Nothing is stored."""
     require_switched_on(request)
     formats = options.read_formats(body.formats)
-    warnings = options.check_scrape(body, formats)
+    warnings = options.check_scrape(body)
     url = _read_url(request, body.url)
-    if body.maxAge and (stored := await _find_fresh(request, url, body.maxAge / 1000)) is not None:
-        source = Source(body.url, stored.fetched, stored.reading, stored.page["fetched_at"])
-        return reply({"success": True, "data": build_document(source, formats, warnings)})
+    if (
+        body.maxAge
+        and (stored := await _find_fresh(request, url, body.maxAge / 1000, needs_body=bool(NEEDS_BODY & set(formats))))
+        is not None
+    ):
+        source = _read_source(body.url, url, stored.content, stored.page["fetched_at"], stored.page)
+        return await _reply_document(source, formats, warnings)
     async with change(request, who) as deed:
         await deed.note("page.fetch", "page", url=url)
     seen = await _fetch(request, url, body.timeout / 1000)
     assert seen.fetched is not None
-    source = Source(body.url, seen.fetched, seen.reading)
-    return reply({"success": True, "data": build_document(source, formats, warnings)})
+    source = Source(
+        body.url, seen.fetched.url, seen.reading.markdown if seen.reading else "", seen.fetched, seen.reading
+    )
+    return await _reply_document(source, formats, warnings)
 
 
 @router.post("/v2/scrape", response_model=models.Scraped, responses=responses(400, 404, 408, 409))
@@ -115,7 +122,18 @@ def _read_url(request: Request, text: str) -> str:
     return url
 
 
-async def _find_fresh(request: Request, url: str, max_age_s: float) -> StoredPage | None:
+async def _reply_document(source: Source, formats: list[str], warnings: list[str]) -> Response:
+    return reply({"success": True, "data": await asyncio.to_thread(build_document, source, formats, warnings)})
+
+
+def _read_source(
+    asked: str, url: str, content: StoredContent, fetched_at: datetime | None, row: Mapping[str, Any]
+) -> Source:
+    facts = {name: row[name] for name in ("title", "description", "language")}
+    return Source(asked, url, content.markdown, content.fetched, content.reading, fetched_at, facts)
+
+
+async def _find_fresh(request: Request, url: str, max_age_s: float, *, needs_body: bool) -> StoredPage | None:
     """Returns the stored page if it was fetched recently enough and its body is there."""
     forager = get_forager(request)
     try:
@@ -123,7 +141,8 @@ async def _find_fresh(request: Request, url: str, max_age_s: float) -> StoredPag
         fetched_at = page["fetched_at"]
         if ref is None or fetched_at is None or clock.now() - fetched_at > timedelta(seconds=max_age_s):
             return None
-        return await load_stored(forager, url)
+        stored = await load_stored(forager, url)
+        return None if needs_body and stored.content.fetched is None else stored
     except ForagerError:  # not known, or its body is gone: it is fetched
         return None
 
@@ -176,13 +195,13 @@ async def _order(request: Request, who: Any, body: models.CrawlBody, version: st
     settings, url = get_forager(request).settings, _read_url(request, body.url)
     scraping = body.scrapeOptions or models.ScrapeOptions()
     formats = options.read_formats(scraping.formats)
-    warnings = options.check_scrape(scraping, formats)
+    warnings = options.check_scrape(scraping)
     max_age_s = (DEFAULT_AGE_MS[version] if scraping.maxAge is None else scraping.maxAge) / 1000
     async with look(request) as conn:
         site = await store.find_site(conn, domain_of(url))
         visited, _ = await runs.preview_seeds(conn, [url])
     policy = (site.content_policy if site else None) or settings.storage.content_policy
-    needs = ContentPolicy.SNAPSHOT.value if policy == ContentPolicy.SIGNALS.value else None
+    needs = _choose_policy(policy, formats)
     spec, more = options.build_run(body, url, content=needs)
     async with change(request, who, ORDER_S) as deed:
         run = await runs.order_run(deed.conn, spec, by=deed.by, is_scored=settings.crawl.domain_order == "smart")
@@ -193,6 +212,13 @@ async def _order(request: Request, who: Any, body: models.CrawlBody, version: st
         more.append(KNOWN_WITH_AGE if max_age_s >= 60 else KNOWN)
     answer = {"success": True, "id": number, "url": _address(request, f"/{version}/crawl/{number}")}
     return reply(answer | ({"warning": " ".join([*warnings, *more])} if warnings or more else {}))
+
+
+def _choose_policy(policy: str, formats: Iterable[str]) -> str | None:
+    """Returns the content policy that a crawl sets for its domain; None: what the domain has keeps enough."""
+    wanted = ContentPolicy.SNAPSHOT if NEEDS_BODY & set(formats) else ContentPolicy.TEXT
+    enough = {ContentPolicy.SNAPSHOT.value, ContentPolicy.ARCHIVE.value, wanted.value}
+    return None if policy in enough else wanted.value
 
 
 def _address(request: Request, path: str) -> str:
@@ -294,8 +320,9 @@ async def _load(
 async def _load_one(forager: Any, row: store.CrawledPage, formats: list[str]) -> dict[str, Any]:
     if row.body_ref is not None:
         try:
-            fetched, reading = await asyncio.to_thread(read_stored, forager, row.body_ref, row.url)
-            return build_document(Source(row.url, fetched, reading, row.fetched_at), formats)
+            content = await asyncio.to_thread(read_stored, forager, row.body_ref, row.url)
+            source = _read_source(row.url, row.url, content, row.fetched_at, row._asdict())
+            return await asyncio.to_thread(build_document, source, formats)
         except ForagerError:
             pass
     metadata = {"sourceURL": row.url, "url": row.url, "statusCode": row.status_code, "title": row.title}

@@ -8,7 +8,7 @@ from typing import Any
 
 from forager.api.access import ApiError
 from forager.config.crawl_settings import read_layer
-from forager.firecrawl.documents import HTML_NOTE, LETTERS
+from forager.firecrawl.documents import LETTERS
 from forager.firecrawl.patterns import to_glob
 from forager.firecrawl.schemas import CrawlBody, MapOptions, ScrapeOptions
 from forager.runs.models import RunSpec, Scope
@@ -34,7 +34,7 @@ def read_formats(formats: Iterable[str | dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def check_scrape(options: ScrapeOptions, formats: Iterable[str]) -> list[str]:
+def check_scrape(options: ScrapeOptions) -> list[str]:
     """Rejects what cannot be done; returns warnings about what is done differently."""
     for is_wanted, option, instead in (
         (options.includeTags, "includeTags", "markdown has the main content"),
@@ -53,10 +53,8 @@ def check_scrape(options: ScrapeOptions, formats: Iterable[str]) -> list[str]:
         if is_wanted:
             raise unsupported(option, instead)
     warnings = []
-    if "html" in formats:
-        warnings.append(HTML_NOTE)
-    if not options.onlyMainContent and "markdown" in formats:
-        warnings.append("onlyMainContent is always true for markdown; rawHtml has the whole page.")
+    if not options.onlyMainContent:
+        warnings.append("onlyMainContent is always true for markdown and html; rawHtml has the whole page.")
     if options.skipTlsVerification:
         warnings.append("skipTlsVerification has no effect: certificates are verified.")
     if not (options.removeBase64Images and options.blockAds):

@@ -95,7 +95,7 @@ def add_reading_tools(server: "MCPServer[Any]", forager: Forager) -> None:
         async with errors_for_models():
             stored = await load_stored(forager, url)
         facts = pick(stored.page, "url", "title", "language", "author", "published_at", "fetched_at")
-        return {**facts, **_text_part(stored.reading.markdown, offset, stored.page["url"])}
+        return {**facts, **_text_part(stored.content.markdown, offset, stored.page["url"])}
 
     @server.tool(annotations=READS)
     async def why(
