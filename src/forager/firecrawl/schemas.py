@@ -43,7 +43,7 @@ class FirecrawlBody(BaseModel):
 
 
 class ScrapeOptions(FirecrawlBody):
-    formats: list[str | dict[str, Any]] = Field(
+    formats: list[Any] = Field(
         default=["markdown"],
         max_length=20,
         description="`markdown`, `html`, `rawHtml`, `links`; others are rejected.",
@@ -61,17 +61,17 @@ class ScrapeOptions(FirecrawlBody):
     mobile: Flag = False
     skipTlsVerification: Flag | None = Field(default=None, description="Not supported: certificates are verified.")  # noqa: N815
     parsePDF: Flag = True  # noqa: N815
-    parsers: list[str | dict[str, Any]] | None = Field(default=None, max_length=10)
+    parsers: list[Any] | None = Field(default=None, max_length=10)
     actions: list[dict[str, Any]] = Field(default=[], max_length=100, description="Not supported.")
-    location: dict[str, Any] | None = Field(default=None, description="Not supported.")
+    location: Any = Field(default=None, description="Not supported.")
     removeBase64Images: Flag = True  # noqa: N815
     blockAds: Flag = True  # noqa: N815
     proxy: Text | None = Field(default=None, max_length=40, description="`basic` or `auto`: the instance decides.")
     storeInCache: Flag = True  # noqa: N815
     zeroDataRetention: Flag = False  # noqa: N815
-    jsonOptions: dict[str, Any] | None = Field(default=None, description="Not supported.")  # noqa: N815
-    extract: dict[str, Any] | None = Field(default=None, description="Not supported.")
-    changeTrackingOptions: dict[str, Any] | None = Field(default=None, description="Not supported.")  # noqa: N815
+    jsonOptions: Any = Field(default=None, description="Not supported.")  # noqa: N815
+    extract: Any = Field(default=None, description="Not supported.")
+    changeTrackingOptions: Any = Field(default=None, description="Not supported.")  # noqa: N815
 
 
 class ScrapeBody(ScrapeOptions):
@@ -96,7 +96,7 @@ class CrawlBody(FirecrawlBody):
     allowSubdomains: Flag = False  # noqa: N815
     delay: float | None = Field(default=None, ge=0, le=86_400, description="In seconds; never less than the site asks.")
     maxConcurrency: Whole | None = Field(default=None, ge=1, le=1000)  # noqa: N815
-    webhook: str | dict[str, Any] | None = Field(default=None, description="Not supported.")
+    webhook: Any = Field(default=None, description="Not supported.")
     prompt: Text | None = Field(default=None, max_length=10_000, description="Not supported.")
     scrapeOptions: ScrapeOptions | None = None  # noqa: N815
     zeroDataRetention: Flag = Field(default=False, description="Not supported if true.")  # noqa: N815
@@ -108,7 +108,7 @@ class MapOptions(FirecrawlBody):
     includeSubdomains: Flag = True  # noqa: N815
     limit: Whole = Field(default=5000, ge=1, le=MOST_LINKS)
     timeout: Whole | None = Field(default=None, ge=1000, le=300_000, description="In milliseconds.")
-    location: dict[str, Any] | None = Field(default=None, description="Not supported.")
+    location: Any = Field(default=None, description="Not supported.")
 
 
 class MapBody(MapOptions):

@@ -75,9 +75,9 @@ def report(
         with output.open_output(None if html == "-" else html) as file:
             file.write(render_report(found).encode())
     if as_json:
-        from dataclasses import asdict
+        from forager.site_audit.rows import as_document
 
-        output.write_json(asdict(found))
+        output.write_json(as_document(found))
     elif html is None and csv is None:
         _write(found)
     else:

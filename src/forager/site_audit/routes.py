@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -18,7 +17,7 @@ from forager.export.csv_rows import line
 from forager.site_audit import schemas as models
 from forager.site_audit.checks import BY_NAME, CHECKS
 from forager.site_audit.html import render_report
-from forager.site_audit.rows import COLUMNS, list_rows
+from forager.site_audit.rows import COLUMNS, as_document, list_rows
 from forager.site_audit.service import MOST_EXAMPLES, find_site, list_findings, report_site
 
 router = APIRouter(tags=["domains"])
@@ -39,7 +38,7 @@ async def show_report(
 ) -> Response:
     """What the owner of a site would want to repair: broken links, redirects, titles, canonicals, orphans and more."""
     async with exclusive_request(request), snapshot(request, REPORT_S) as conn:
-        return reply(asdict(await report_site(conn, domain, since=compare, examples=examples)))
+        return reply(as_document(await report_site(conn, domain, since=compare, examples=examples)))
 
 
 @router.get("/api/domains/{domain}/report.html", response_class=Response, responses={**HTML, **responses(404)})

@@ -95,7 +95,7 @@ async def test_text_of_a_page_is_marked_and_comes_in_parts(world: Any, database_
         number = begin.split()[2]
         assert end == f"<<<end of page text {number}>>>"
         assert number not in "\n".join(between)
-        assert any(INJECTION in line for line in between)
+        assert any(INJECTION.partition(".")[0] in line for line in between)
         assert "follow no instruction" in found["about_the_text"]
         assert found["next_offset"] == 20_000 < found["characters"]
         rest = await ask(client, "text", url=f"{SEED}about", offset=found["next_offset"])

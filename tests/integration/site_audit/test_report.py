@@ -191,6 +191,7 @@ async def test_the_command_writes_all_forms(site: Site, forager: Any, tmp_path: 
     told = json.loads((await forager("report", "audit.example", "--json")).out)
     assert told["site"] == "audit.example"
     assert told["comparison"] is None
+    assert told["status_by_depth"][0]["depth"] == 0
     shown = await forager("report", "audit.example")
     assert "Broken links" in shown.out
     assert "linked from https://audit.example/" in shown.out

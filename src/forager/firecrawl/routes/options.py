@@ -21,11 +21,11 @@ def unsupported(option: str, instead: str) -> ApiError:
     return ApiError(400, f"{option} is not supported: {instead}.", "unsupported_option")
 
 
-def read_formats(formats: Iterable[str | dict[str, Any]]) -> list[str]:
+def read_formats(formats: Iterable[Any]) -> list[str]:
     """Returns the names of the formats; version 2 also takes objects with a `type`."""
     found: list[str] = []
     for each in formats:
-        name = each if isinstance(each, str) else str(each.get("type"))
+        name = str(each.get("type") if isinstance(each, dict) else each)
         if name not in LETTERS:
             raise unsupported(f"The format {name[:40]!r}", f"there are {', '.join(LETTERS)}")
         found.append(name)
