@@ -22,6 +22,7 @@ from bench.stages import measure_stages
 from bench.table import Figure
 from bench.talk import tell
 from bench.web import LIFELIKE, PLAIN, SAVED, Web, serve_saved, serve_web
+from bench.words import measure_words, show_words
 from bench.workers import measure_workers, show_workers
 
 SITE_PAGES = {LIFELIKE: 200, PLAIN: 1000}
@@ -77,6 +78,11 @@ def run_stages(arguments: argparse.Namespace, found: Found) -> str:
     return "\n".join(tables)
 
 
+def run_words(arguments: argparse.Namespace, found: Found) -> str:
+    found.measured["words"] = measured = {web: measure_words(web, arguments.pages) for web in arguments.web}
+    return "\n".join(show_words(web, costs, is_markdown=arguments.markdown) for web, costs in measured.items())
+
+
 def run_growth(arguments: argparse.Namespace, found: Found) -> str:
     found.measured["growth"] = steps = measure_growth(arguments.sizes)
     found.figures += judge_growth(steps)
@@ -118,6 +124,7 @@ PARTS: Mapping[str, Callable[[argparse.Namespace, Found], str]] = {
     "compare": run_comparisons,
     "calibrate": run_calibration,
     "stages": run_stages,
+    "words": run_words,
     "growth": run_growth,
     "leases": run_leases,
     "revisit": run_revisits,

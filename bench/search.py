@@ -105,13 +105,31 @@ def searches(pool: Any) -> dict[str, Question]:
         "common word, 100 hits": search(lambda n: Query(common(n), limit=100)),
         "common word, the last hits": search(lambda n: Query(common(n), after=LAST_HITS)),
         "two common words": search(lambda n: Query(both(n))),
+        "two very common words": search(lambda n: Query(f"{word(1 + n % 5)} {word(6 + n % 7)}")),
         "common and rare word": search(lambda n: Query(f"{common(n)} {word(RARE + n)}")),
         "three middling words": search(
             lambda n: Query(" ".join(word(MIDDLING // 8 + 3 * n + more) for more in (0, 1, 2)))
         ),
         "common words in a row": search(lambda n: Query(f'"{both(n)}"')),
         "middling words in a row": search(lambda n: Query(f'"{word(MIDDLING // 8 + n)} {common(n)}"')),
+        "very common words in a row": search(lambda n: Query(f'"{word(1 + n % 5)} {word(6 + n % 7)}"')),
+        "four common words in a row": search(lambda n: Query(f'"{both(n)} {both(n + 3)}"')),
         "common OR rare, -word": search(lambda n: Query(f"{common(n)} OR {word(RARE + n)} -{word(n % 5)}")),
+        "common -common": search(lambda n: Query(f"{common(n)} -{word(COMMON + 10 + n % 10)}")),
+        "rare OR rare OR middling": search(
+            lambda n: Query(f"{word(RARE + n)} OR {word(RARE - n)} OR {word(MIDDLING)}")
+        ),
+        "site: common word": search(lambda n: Query(f"{common(n)} site:site-{n:04}.example")),
+        "site: alone": search(lambda n: Query(f"site:site-{n:04}.example")),
+        "-site: -lang: common word": search(lambda n: Query(f"{common(n)} -site:site-{n:04}.example -lang:en")),
+        "title: common word": search(lambda n: Query(f"title:{common(n)}")),
+        "title: rare, common word": search(lambda n: Query(f"title:{word(RARE + n)} {common(n)}")),
+        "url: one part": search(lambda n: Query(f"url:page-{n}")),
+        "url: on every page, common word": search(lambda n: Query(f"url:example {common(n)}")),
+        "lang: common word": search(lambda n: Query(f"{common(n)} lang:de")),
+        "date: of a month, common word": search(lambda n: Query(f"{common(n)} date:{_month(n)}")),
+        "date: half a year, two common words": search(lambda n: Query(f"{both(n)} date:{_month(6)}..{_month(1)}")),
+        "until: half a year ago, rare word": search(lambda n: Query(f"{word(RARE + n)} until:{_month(6)}")),
         "common word in one domain": search(lambda n: Query(common(n), domain=f"site-{n:04}.example")),
         "common word of a language": search(lambda n: Query(common(n), language="fr")),
         "common word of last week": search(lambda n: Query(common(n), since=clock.now() - week)),
@@ -150,6 +168,10 @@ def lookups(pool: Any) -> dict[str, Question]:
         return len(found["members"])
 
     return {"largest clusters": list_clusters, "duplicates of a page": of_page}
+
+
+def _month(ago: int) -> str:
+    return f"{clock.now() - timedelta(days=30 * (ago % 12)):%Y-%m}"
 
 
 def _misspelled(number: int) -> str:

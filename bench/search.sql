@@ -62,7 +62,7 @@ WHERE id IN (SELECT id FROM pages WHERE id % GREATEST((SELECT max(id) FROM pages
 
 -- name: name_clusters
 -- Pages number $1 up to, but without, $2, their languages and clusters, where they are not indexed yet.
-SELECT p.id, p.language, c.id AS cluster_id FROM pages p JOIN page_clusters c ON c.simhash = p.simhash
+SELECT p.id, p.url, p.language, c.id AS cluster_id FROM pages p JOIN page_clusters c ON c.simhash = p.simhash
 WHERE p.id >= $1 AND p.id < $2 AND NOT EXISTS (SELECT FROM indexed_pages i WHERE i.page_id = p.id);
 
 -- name: indexes
@@ -104,3 +104,9 @@ UPDATE pages p
 SET status = 'fetched', fetched_at = now(), title = n.title, description = n.title, language = 'en',
     keywords_tsv = setweight(to_tsvector('english', n.title), 'A') || to_tsvector('english', n.words)
 FROM unnest($1::bigint[], $2::text[], $3::text[]) AS n (id, title, words) WHERE p.id = n.id;
+
+-- name: weigh_words
+-- Bytes per indexed page of its keywords, of its terms, and of their index; and the number of pages that have more words.
+SELECT avg(pg_column_size(p.keywords_tsv))::float8 AS keywords, avg(pg_column_size(i.terms))::float8 AS terms,
+       pg_relation_size('indexed_pages_terms')::float8 / count(*) AS gin, count(*) FILTER (WHERE 'words_cut' = ANY (p.flags)) AS cut
+FROM pages p JOIN indexed_pages i ON i.page_id = p.id;

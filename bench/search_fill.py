@@ -11,12 +11,16 @@ from bench.stopwatch import backend_cpu_s
 from forager.db import statements
 from forager.parsing.keywords import CONFIGS
 from forager.search import index
+from forager.search.url_words import url_parts, url_words
 
 SQL = statements.load("bench", "search.sql")
 DOMAINS = 1000
 TEXTS = 20_000
-WORDS = 200
-VOCABULARY = 50_000
+WORDS = 250
+"""The median length of a text, whose lengths vary as those of real pages do: one in ten has more than 850 words."""
+SPREAD = 0.95
+MOST_WORDS = 5000
+VOCABULARY = 100_000
 CHUNK = 50_000
 MEASURED_PAGES = 20_000
 PORTION = 5000
@@ -47,24 +51,32 @@ def word(number: int) -> str:
     return letters + "n"
 
 
+def length_of_text(chance: random.Random) -> int:
+    return min(MOST_WORDS, max(20, int(WORDS * chance.lognormvariate(0, SPREAD))))
+
+
 def text(chance: random.Random, words: int) -> str:
     return " ".join(word(int(VOCABULARY ** chance.random())) for _ in range(words))
 
 
 async def fill(conn: Any, pages: int) -> None:
     chance = random.Random(1)
-    await conn.execute("SET session_replication_role = replica; SET synchronous_commit = off")
+    await conn.execute("SET synchronous_commit = off")
+    await conn.execute("ALTER TABLE pages DISABLE TRIGGER USER; ALTER TABLE products DISABLE TRIGGER USER")
     await conn.execute(SQL["add_domains"], DOMAINS)
     await conn.execute(SQL["make_texts"])
     for start in range(0, TEXTS, 1000):
         numbers = list(range(start, start + 1000))
-        bodies, titles = [[text(chance, words) for _ in numbers] for words in (WORDS, 4)]
+        bodies = [text(chance, length_of_text(chance)) for _ in numbers]
+        titles = [text(chance, 4) for _ in numbers]
         await conn.execute(SQL["add_texts"], numbers, bodies, titles, [chance.getrandbits(63) for _ in numbers])
     for start in range(0, pages, CHUNK):
         end = min(start + CHUNK, pages)
         await conn.execute(SQL["add_pages"], start, end, DOMAINS, TEXTS, pages, timeout=TIMEOUT_S)
     await conn.execute(SQL["add_products"], TEXTS, timeout=TIMEOUT_S)
     await conn.execute("DROP TABLE bench_texts")
+    await conn.execute("ALTER TABLE pages ENABLE TRIGGER USER; ALTER TABLE products ENABLE TRIGGER USER")
+    await conn.execute("SELECT follow_for_search_server(false)")
     await conn.execute("RESET ALL")
     for table in ("domains", "pages", "products"):
         await conn.execute(f"VACUUM (ANALYZE) {table}", timeout=TIMEOUT_S)
@@ -93,7 +105,7 @@ async def _index_some(conn: Any) -> Indexing:
 
 async def _index_the_rest(conn: Any) -> None:
     """Indexes are made when all is in its table."""
-    await conn.execute("SET session_replication_role = replica; SET synchronous_commit = off")
+    await conn.execute("SET synchronous_commit = off")
     await conn.execute("SET maintenance_work_mem = '1GB'")
     indexes = [
         row
@@ -120,8 +132,10 @@ async def _put_portion(conn: Any, start: int, end: int) -> None:
     rows = await conn.fetch(SQL["name_clusters"], start, end)
     ids = [row["id"] for row in rows]
     configs = [index.config_of(row["language"], CONFIGS) for row in rows]
-    await conn.execute(index.SQL["put_pages"], ids, configs, [row["cluster_id"] for row in rows], timeout=TIMEOUT_S)
-    await conn.execute(index.SQL["put_products"], ids, configs, timeout=TIMEOUT_S)
+    words = [" ".join(url_words(url_parts(row["url"]))) for row in rows]
+    clusters = [row["cluster_id"] for row in rows]
+    await conn.execute(index.SQL["put_pages"], ids, configs, clusters, words, timeout=TIMEOUT_S)
+    await conn.execute(index.SQL["put_products"], ids, configs, words, timeout=TIMEOUT_S)
 
 
 async def weigh(conn: Any) -> list[Size]:

@@ -70,7 +70,7 @@ def measure_stages(web: str = PLAIN, folder: Path | None = None) -> list[Stage]:
     answers = make_answers(sites)
     tell(f"Stages: {len(sites)} sites, {len(answers):,} pages of the {web} web")
     with fresh_folder() as home:
-        costs = uvloop.run(_crawl_without_network(home / "home", answers))
+        costs = uvloop.run(crawl_without_network(home / "home", answers))
     with serve(web, folder) as served:
         costs["get"] = uvloop.run(_get_all([url for site in served.sites[:SITES] for url in site.urls]))
         costs["get"] = scale(costs["get"], len(answers) / sum(len(site.urls) for site in served.sites[:SITES]))
@@ -200,8 +200,10 @@ def make_outcome(target: Target, fetched: Fetched, reading: Reading, selection: 
     )
 
 
-async def _crawl_without_network(home: Path, answers: Mapping[str, Fetched]) -> dict[str, Cost]:
-    settings = load({}, {})
+async def crawl_without_network(
+    home: Path, answers: Mapping[str, Fetched], settings: Settings | None = None
+) -> dict[str, Cost]:
+    settings = settings or load({}, {})
     spec = RunSpec(seeds=tuple(url for url in answers if url.endswith(".example/")))
     parser.preload()
     async with open_workbench(home, spec) as bench:

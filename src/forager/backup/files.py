@@ -17,8 +17,10 @@ from pathlib import Path
 from forager.errors import StoreError
 from forager.storage.files import CHUNK, PART, digest, make_folder, sync_file
 
-FOLDERS = frozenset({"bodies", "cold"})
+FOLDERS = frozenset({"bodies", "cold", "extractors"})
 """Folders of a data folder whose files are in a backup."""
+EDITED = ("extractors/",)
+"""Files that a person changes: a link would change with them."""
 GROWING = (".open", ".cdxj")
 """Suffixes of files that are written in place."""
 LEFT_OUT = frozenset({"tmp", "dying"})
@@ -100,7 +102,7 @@ def _walk(sources: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
 def _take(source: Path, into: Path, name: str, gathered: CollectedFiles, *, older: Older, may_link: bool) -> None:
     target = into / name
     make_folder(target.parent)
-    if may_link and not name.endswith(GROWING) and _link(source, target):
+    if may_link and not name.endswith(GROWING) and not name.startswith(EDITED) and _link(source, target):
         gathered.linked += 1
         gathered.files[name] = target.stat().st_size, older.checksum_of(name, target) or digest(target).hex()
     else:

@@ -29,6 +29,7 @@ from forager.engine.recovery import free_lost
 from forager.errors import ConfigurationError, StoreError
 from forager.explain.check import PromiseResult, check
 from forager.logs import log
+from forager.parsing.extractors.load import FOLDER as EXTRACTORS
 from forager.retention import archive_file as cold_file
 from forager.retention.service import cold_folder
 from forager.scheduler.text import things
@@ -168,7 +169,11 @@ async def _order(settings: Settings, dsn: str, *, may_link: bool) -> tuple[Backu
     finally:
         await close(connection)
     assert revision is not None, "the database was opened before"
-    sources = {BODIES: settings.home / BODIES, cold_file.FOLDER: cold_folder(settings)}
+    sources = {
+        BODIES: settings.home / BODIES,
+        cold_file.FOLDER: cold_folder(settings),
+        EXTRACTORS: settings.home / EXTRACTORS,
+    }
     return BackupOrder(dsn, major, sources, as_toml(settings), may_link, key_marks(settings)), revision
 
 

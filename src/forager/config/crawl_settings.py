@@ -249,7 +249,7 @@ class CrawlSettings(BaseModel):
     )
     items: bool = _setting(STORED, True, "Store the structured data of its pages: JSON-LD, microdata, RDFa, OpenGraph.")
     search_words: Annotated[int, Field(ge=0, le=20_000)] = _setting(
-        STORED, 200, "Words of the main text that become searchable."
+        STORED, 5000, "Words of the main text that become searchable."
     )
     store_links: bool = _setting(STORED, True, "Store which page links to which.")
     store_external_links: bool = _setting(STORED, False, "Store links out of scope too; they are not visited.")

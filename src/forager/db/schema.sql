@@ -1011,6 +1011,7 @@ COMMENT ON COLUMN page_images.last_seen_at IS 'NULL: the page still shows it, so
 
 CREATE INDEX pages_read ON pages (fetched_at, id) WHERE fetched_at IS NOT NULL;
 CREATE INDEX pages_language ON pages (language, id) WHERE language IS NOT NULL;
+CREATE INDEX pages_unsearched ON pages (id) WHERE flags && '{words_cut,noindex}'::text[]; -- read, and not found by all their words
 
 CREATE TABLE page_clusters (
     id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -1031,6 +1032,8 @@ CREATE TABLE indexed_pages (
     content_hash bytea,
     read_at      timestamptz NOT NULL,
     cluster_id   bigint,
+    language     text,
+    depth        smallint    NOT NULL DEFAULT 0,
     terms        tsvector    NOT NULL,
     signals      numeric
 );
@@ -1039,8 +1042,8 @@ CREATE INDEX indexed_pages_cluster ON indexed_pages (cluster_id, page_id) WHERE 
 CREATE INDEX indexed_pages_domain ON indexed_pages (domain_id, cluster_id);
 COMMENT ON TABLE indexed_pages IS 'Owner: search. What can be found: a copy of the keywords of pages, made by the job index some time after they were read.';
 COMMENT ON COLUMN indexed_pages.read_at IS 'When this content was read first; a visit that finds it unchanged does not count.';
-COMMENT ON COLUMN indexed_pages.terms IS 'Lexemes without places, and marks that begin with =: words of the title, domain, language, configuration, tier, day, month.';
-
+COMMENT ON COLUMN indexed_pages.terms IS 'Lexemes without places, and marks that begin with =: words of the title, parts of the URL, domain, language, configuration, tier, day, month.';
+COMMENT ON COLUMN indexed_pages.language IS 'Of the page when it was indexed, as its depth: so that counting hits by language reads no page.';
 COMMENT ON COLUMN indexed_pages.signals IS 'The digest of title, description, language and content hash as they were read; NULL: indexed before there was one.';
 
 CREATE TABLE indexed_products (
@@ -1401,6 +1404,19 @@ CREATE TABLE error_days (
 CREATE INDEX error_days_day ON error_days (day);
 COMMENT ON TABLE error_days IS 'Owner: stats. Failures by what they have in common, on a day (UTC): written by the job errors, kept when the history has moved away.';
 COMMENT ON COLUMN error_days.shape IS 'The message without what differs from one failure to the next.';
+
+CREATE TABLE plugin_errors (
+    plugin    text        NOT NULL,
+    hook      text        NOT NULL,
+    errors    bigint      NOT NULL,
+    error     text        NOT NULL,
+    traceback text        NOT NULL,
+    url       text,
+    first_at  timestamptz NOT NULL,
+    last_at   timestamptz NOT NULL,
+    PRIMARY KEY (plugin, hook)
+);
+COMMENT ON TABLE plugin_errors IS 'Owner: plugins. Failures of plug-ins by hook: their number, and the last one.';
 
 CREATE INDEX errors_task ON errors (task_id);
 CREATE INDEX crawl_tasks_ours ON crawl_tasks (completed_at) WHERE outcome = 'failed' AND blame IN ('us', 'parser');

@@ -49,6 +49,7 @@ LOOKED_AT: Mapping[int, Mapping[str, str]] = {
         "current_prices": "products",
         "chained_prices": "prices",
         "products_of_pages": "products",
+        "records_of_pages": "records",
         "indexed_pages": "read_pages",
         "indexed_products": "products",
         "indexed_signals": "indexed_pages",

@@ -3,7 +3,7 @@
 
 -- name: deep_population
 -- Returns the number of rows of each kind, which the other statements check.
-SELECT (SELECT count(*) FROM products) AS products, (SELECT count(*) FROM product_prices) AS prices, (SELECT count(*) FROM indexed_pages) AS indexed_pages,
+SELECT (SELECT count(*) FROM products) AS products, (SELECT count(*) FROM product_prices) AS prices, (SELECT count(*) FROM records) AS records, (SELECT count(*) FROM indexed_pages) AS indexed_pages,
        (SELECT count(*) FROM pages WHERE fetched_at IS NOT NULL) AS read_pages, (SELECT count(*) FROM domains) AS domains,
        (SELECT count(*) FROM runs) AS runs, (SELECT count(*) FROM crawl_tasks WHERE outcome IS NOT NULL) AS closed_tasks,
        (SELECT count(*) FROM domain_traps) AS traps, (SELECT count(*) FROM page_link_lists) AS link_lists, (SELECT count(*) FROM jobs) AS jobs,
@@ -129,6 +129,18 @@ LIMIT 3;
 SELECT count(*) OVER () AS broken, format('product %s: %s', r.id, r.url) AS example
 FROM products r LEFT JOIN pages p ON p.id = r.page_id
 WHERE p.id IS NULL OR r.url_hash <> substring(sha256(convert_to(r.url, 'UTF8')) FROM 1 FOR 16) OR p.url_hash <> r.url_hash
+LIMIT 3;
+
+-- name: records_of_pages
+-- A record belongs to the domain of its page, has a history that begins with its first sight, and is what the newest row of each field says.
+SELECT count(*) OVER () AS broken, format('record %s of %s is not what its history says', r.id, r.extractor) AS example
+FROM records r JOIN pages p ON p.id = r.page_id
+WHERE r.domain_id <> p.domain_id
+   OR NOT EXISTS (SELECT FROM record_changes c WHERE c.record_id = r.id AND c.event = 'first')
+   OR (r.gone_at IS NULL) = (SELECT c.event = 'gone' FROM record_changes c WHERE c.record_id = r.id AND c.event <> 'changed' ORDER BY c.id DESC LIMIT 1)
+   OR EXISTS (SELECT FROM (SELECT DISTINCT ON (c.field) c.field, c.new_value FROM record_changes c
+                           WHERE c.record_id = r.id AND c.event = 'changed' ORDER BY c.field, c.id DESC) n
+              WHERE n.new_value IS DISTINCT FROM NULLIF(r.fields -> n.field, 'null'))
 LIMIT 3;
 
 -- name: indexed_pages

@@ -153,6 +153,7 @@ REPAIRS: dict[str, Repair] = {
         ("reprice_products",),
     ),
     "products_of_pages": _backup("The product was given to another page."),
+    "records_of_pages": _backup("The record or its history was changed, and nothing else has it."),
     "indexed_pages": _recompute("indexes the page again", "index_missing"),
     "indexed_products": _recompute("indexes the product again", "index_missing"),
     "indexed_signals": _revisit("marks the page as not known", "revisit_signals"),

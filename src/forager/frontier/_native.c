@@ -27,6 +27,8 @@ add_limits(PyObject *module)
 {
     return PyModule_AddIntConstant(module, "MOST_WORDS", MOST_WORDS) < 0
                    || PyModule_AddIntConstant(module, "MOST_PLACES", MOST_PLACES) < 0
+                   || PyModule_AddIntConstant(module, "PIECE_PLACES", PIECE_PLACES) < 0
+                   || PyModule_AddIntConstant(module, "PAGE_PLACES", PAGE_PLACES) < 0
                    || PyModule_AddIntConstant(module, "LONGEST_REMEMBERED", LONGEST_REMEMBERED) < 0
                    || PyModule_AddIntConstant(module, "LAST_PLACE", LAST_PLACE) < 0
                    || PyModule_AddIntConstant(module, "FIRST_MARK", FIRST_MARK) < 0

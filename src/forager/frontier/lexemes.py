@@ -13,7 +13,6 @@ followed by a marker, a unique number, which shows how many positions the word t
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import pairwise
 from struct import pack
 
 from forager.db import statements
@@ -23,15 +22,17 @@ from forager.frontier.compiled import Hear, Heard, Recall, Weave
 from forager.parsing.models import Keywords
 
 SQL = statements.load("forager.frontier", "lexemes.sql")
-REMEMBERED = 50_000
+REMEMBERED = 100_000
 """Words kept per generation, about 200 bytes each; at most two generations exist."""
 LONGEST_REMEMBERED = 40
-MOST_WORDS = 4000
-"""Limit per page; positions end at 16,383, and a word may take several."""
+MOST_WORDS = 65_536
+"""Limit per page: more than the largest `search_words` makes, in any script."""
 LAST_PLACE = 16_383
-"""The highest position that PostgreSQL stores."""
+"""The highest position that PostgreSQL stores; all words beyond it are there."""
+PIECE_PLACES, PAGE_PLACES = 255, 256
+"""Positions that PostgreSQL stores of a lexeme: in one text, and in texts that were joined."""
 MOST_PLACES = 250
-"""Limit of positions per lexeme and page: PostgreSQL drops those after the 255th."""
+"""Positions of a lexeme up to which it is certain that none was dropped."""
 ASKED_TOGETHER = 200
 """Words in one text: limits the positions of a lexeme."""
 FIRST_MARK = 7_770_000
@@ -235,22 +236,22 @@ def _pack_lexemes(takes: int, lexemes: Sequence[tuple[bytes, int]]) -> Heard:
 def build_tsvector_in_python(
     keywords: Keywords, young: dict[str, Heard], more: dict[str, Heard]
 ) -> bytes | list[str] | None:
-    """Returns the tsvector of a page, built from the cached lexemes of its words; the list of missing words, with
-    repetitions, if some are not cached; None if PostgreSQL has to process the whole page."""
+    """Returns the tsvector of a page, built from the cached lexemes of its words; the list of missing words,
+    if some are not cached; None if PostgreSQL has to process the whole page."""
     if any("<" in piece or not (piece[:1].isalnum() or piece[:1] in PLAIN) for piece in keywords):
         return None
     pieces = [piece.split(" ") for piece in keywords]
     if sum(map(len, pieces)) > MOST_WORDS:
         return None
     heard = [_lookup_cached(words, young, more) for words in pieces]
-    strange = [
-        word
+    strange = {
+        word: None
         for words, answers in zip(pieces, heard, strict=True)
         if not all(answers)
         for word, answer in zip(words, answers, strict=True)
         if answer is None
-    ]
-    return strange or encode_tsvector(heard)  # type: ignore[arg-type]  # all were heard
+    }
+    return list(strange) or encode_tsvector(heard)  # type: ignore[arg-type]  # all were heard
 
 
 def _lookup_cached(words: list[str], young: dict[str, Heard], more: dict[str, Heard]) -> list[Heard | None]:
@@ -262,35 +263,38 @@ def _lookup_cached(words: list[str], young: dict[str, Heard], more: dict[str, He
 
 def encode_tsvector(pieces: Sequence[Sequence[Heard]]) -> bytes | None:
     """Encodes a tsvector. The positions of each piece continue those of the piece before. Returns None if the positions
-    exceed the limit, a lexeme occurs too often, or its positions do not increase."""
+    of a lexeme do not increase, in which case PostgreSQL sorts them."""
     found: dict[bytes, list[int]] = {}
-    highest = 0
     for weight, heard in zip(WEIGHTS, pieces, strict=True):
-        at = highest
-        for answer in heard:
-            if answer == STOP:
-                at += 1
-            elif isinstance(answer, bytes):
-                at = highest = at + 1
-                found.setdefault(answer, []).append(at | weight)
-            else:
-                takes, lexemes = answer
-                if at + takes > MOST_WORDS:
-                    return None
-                for lexeme, place in lexemes:
-                    found.setdefault(lexeme, []).append(at + place | weight)
-                    highest = max(highest, at + place)
-                at += takes
-    if not all(len(places) <= MOST_PLACES and _is_sorted(places) for places in found.values()):
-        return None
+        local = _place(heard)
+        if local is None:
+            return None
+        base = max((places[-1] & PLACE for places in found.values()), default=0)
+        for lexeme, places in local.items():
+            known = found.setdefault(lexeme, [])
+            for place in places:
+                if len(known) < PAGE_PLACES and not (known and known[-1] & PLACE == LAST_PLACE):
+                    known.append(min(place + base, LAST_PLACE) | weight)
     return pack(">I", len(found)) + b"".join(
         b"%b\0%b" % (lexeme, pack(f">{len(places) + 1}H", len(places), *places))
         for lexeme, places in sorted(found.items())
     )
 
 
-def _is_sorted(places: Sequence[int]) -> bool:
-    return all(one & PLACE < other & PLACE for one, other in pairwise(places))
+def _place(heard: Sequence[Heard]) -> dict[bytes, list[int]] | None:
+    """Returns lexeme → its positions in one text, as many as `to_tsvector` stores; None if they do not increase."""
+    found: dict[bytes, list[int]] = {}
+    at = 0
+    for answer in heard:
+        takes, lexemes = (1, ((answer, 1),)) if isinstance(answer, bytes) else answer
+        for lexeme, place in lexemes if answer != STOP else ():
+            places, local = found.setdefault(lexeme, []), min(at + place, LAST_PLACE)
+            if places and local < places[-1]:
+                return None
+            if len(places) < PIECE_PLACES and not (places and local == places[-1]):
+                places.append(local)
+        at = min(at + takes, LAST_PLACE)
+    return found
 
 
 weave: Weave = compiled.weave or build_tsvector_in_python

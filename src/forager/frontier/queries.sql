@@ -84,7 +84,8 @@ RETURNING t.id;
 
 -- name: save_signals
 -- Saves the current signals of pages that were read. The language is sticky: the first one stays, and determines how
--- keywords are stemmed; a vector encoded by the client is used if it was encoded with the same configuration.
+-- keywords are stemmed; a vector encoded by the client is used if it was encoded with the same configuration. Returns which pages have
+-- no keywords now: their text is sent only then, because sending it for all would double what a batch carries.
 UPDATE pages p
 SET status = 'fetched', fetched_at = now(), title = n.title, description = n.description,
     language = COALESCE(p.language, n.language), content_hash = n.content_hash, content_type = n.content_type,
@@ -94,20 +95,25 @@ SET status = 'fetched', fetched_at = now(), title = n.title, description = n.des
     changed_at = CASE WHEN n.is_changed THEN now() ELSE p.changed_at END,
     flags = string_to_array(n.flags, ','), simhash = n.simhash, canonical_url = n.canonical_url, author = n.author,
     published_at = n.published_at, modified_at = n.modified_at,
-    keywords_tsv = (
-        SELECT CASE WHEN n.config = c.config AND n.vector IS NOT NULL THEN n.vector
-               ELSE setweight(to_tsvector(c.config::regconfig, n.title_words), 'A') || setweight(to_tsvector(c.config::regconfig, n.headings), 'B')
-                 || setweight(to_tsvector(c.config::regconfig, n.description_words), 'C') || to_tsvector(c.config::regconfig, n.words) END
-        FROM (SELECT COALESCE(($22::text[])[array_position($21::text[], split_part(COALESCE(p.language, n.language), '-', 1))],
-                              'simple') AS config) c
-        WHERE n.words IS NOT NULL)
+    keywords_tsv = CASE WHEN n.config = COALESCE(
+        ($18::text[])[array_position($17::text[], split_part(COALESCE(p.language, n.language), '-', 1))], 'simple') THEN n.vector END
 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::int[], $8::text[], $9::text[],
-            $10::text[], $11::text[], $12::text[], $13::boolean[], $14::text[], $15::bigint[], $16::text[], $17::text[], $18::text[],
-            $19::timestamptz[], $20::timestamptz[], $23::text[], $24::tsvector[])
-     AS n (id, title, description, language, content_hash, content_type, links_count, etag, last_modified, title_words, headings, words,
-           is_changed, flags, simhash, description_words, canonical_url, author, published_at, modified_at, config, vector)
+            $10::boolean[], $11::text[], $12::bigint[], $13::text[], $14::text[], $15::timestamptz[], $16::timestamptz[],
+            $19::text[], $20::tsvector[])
+     AS n (id, title, description, language, content_hash, content_type, links_count, etag, last_modified,
+           is_changed, flags, simhash, canonical_url, author, published_at, modified_at, config, vector)
 WHERE p.id = n.id
-RETURNING p.id, p.depth;
+RETURNING p.id, p.depth, p.keywords_tsv IS NULL AS lacks_keywords;
+
+-- name: save_keywords
+-- Has PostgreSQL build the keywords of pages, in the configuration of the language that each of them has.
+UPDATE pages p
+SET keywords_tsv = (
+    SELECT setweight(to_tsvector(c.config::regconfig, n.title), 'A') || setweight(to_tsvector(c.config::regconfig, n.headings), 'B')
+        || setweight(to_tsvector(c.config::regconfig, n.description), 'C') || to_tsvector(c.config::regconfig, n.words)
+    FROM (SELECT COALESCE(($7::text[])[array_position($6::text[], split_part(p.language, '-', 1))], 'simple') AS config) c)
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) AS n (id, title, headings, description, words)
+WHERE p.id = n.id;
 
 -- name: record_states
 -- Saves only the status of pages without a reading.

@@ -82,6 +82,12 @@ class PageDepth(NamedTuple):
     depth: int
 
 
+class SavedPage(NamedTuple):
+    id: int
+    depth: int
+    lacks_keywords: bool
+
+
 class DomainPages(NamedTuple):
     domain_id: int
     pages: int
@@ -121,13 +127,9 @@ class ReadingColumns(NamedTuple):
     links_count: Sequence[int]
     etag: Sequence[str | None]
     last_modified: Sequence[str | None]
-    title_words: Sequence[str | None]
-    headings: Sequence[str | None]
-    words: Sequence[str | None]
     is_changed: Sequence[bool | None]
     flags: Sequence[str | None]
     simhash: Sequence[int | None]
-    description_words: Sequence[str | None]
     canonical_url: Sequence[str | None]
     author: Sequence[str | None]
     published_at: Sequence[datetime | None]

@@ -13,7 +13,6 @@ from forager.frontier.compiled import JoinLinks
 from forager.frontier.details import ITEMS_CUT, MOST_BYTES
 from forager.frontier.lexemes import Lexemes
 from forager.frontier.models import Outcome
-from forager.frontier.outcome_kind import LOGIN_WALL
 from forager.frontier.page_priority import priority_of
 from forager.frontier.rows import (
     AddedPage,
@@ -25,19 +24,22 @@ from forager.frontier.rows import (
     PageEntries,
     ReadingColumns,
     RelaxedPage,
+    SavedPage,
 )
 from forager.links.models import Discovery, Selection
 from forager.parsing.models import Keywords, Reading
 
 SQL = statements.load("forager.frontier")
-LINKS_CUT, NOINDEX = "links_cut", "noindex"
+LINKS_CUT = "links_cut"
 """Flag of a page with more links than the limit per page."""
+NOINDEX = "noindex"
+"""Flag of a page that asks not to be found."""
 ADD_PAGES = Query(SQL["add_pages"], AddedPage)
 FIND_PAGES = Query(SQL["find_pages"], FoundPage)
 NEXT_PAGES = Query(SQL["next_pages"], PageEntries)
 RELAX_DEPTHS = Query(SQL["update_depths"], RelaxedPage)
 CLOSE_TASKS = BulkQuery(SQL["close_tasks"], ClosedTaskColumns, int)
-RECORD_READINGS = BulkQuery(SQL["save_signals"], ReadingColumns, PageDepth)
+RECORD_READINGS = BulkQuery(SQL["save_signals"], ReadingColumns, SavedPage)
 RECORD_STATES = Query(SQL["record_states"], PageDepth)
 REOPEN_PAGES = Query(SQL["reopen_pages"], DomainPages)
 NOT_VISITED_IN_RUN = Query(SQL["not_visited_in_run"], int)
@@ -143,11 +145,9 @@ def _empty_if_null(column: list[T | None]) -> list[T | None]:
 
 
 def flags_of(reading: Reading, selection: Selection) -> tuple[str, ...]:
-    """Returns the flags of a page, including whether links or items were dropped because of their number, and whether
-    it asks not to be indexed."""
-    asks = reading.is_noindex and reading.listing is None and LOGIN_WALL not in reading.flags
-    flags = (*reading.flags, NOINDEX) if asks else reading.flags
-    flags = (*flags, LINKS_CUT) if selection.dropped.get("too_many") else flags
+    """Returns the flags of a page, including whether links or items were dropped because of their number."""
+    flags = (*reading.flags, LINKS_CUT) if selection.dropped.get("too_many") else reading.flags
+    flags = (*flags, NOINDEX) if reading.is_noindex else flags
     return (*flags, ITEMS_CUT) if len(reading.structured_data) > MOST_BYTES else flags
 
 
@@ -185,15 +185,11 @@ async def save_signals(
         links_count=[len(outcome.selection.links) for outcome, _, _ in readings],
         etag=_empty_if_null([outcome.etag for outcome, _, _ in readings]),
         last_modified=_empty_if_null([outcome.last_modified for outcome, _, _ in readings]),
-        title_words=[words.title if words else None for _, _, words in readings],
-        headings=[words.headings if words else None for _, _, words in readings],
-        words=[words.text if words else None for _, _, words in readings],
         is_changed=_empty_if_null([outcome.is_changed for outcome, _, _ in readings]),
         flags=_empty_if_null(
             [",".join(flags_of(reading, outcome.selection)) or None for outcome, reading, _ in readings]
         ),
         simhash=[reading.simhash for _, reading, _ in readings],
-        description_words=[words.description if words else None for _, _, words in readings],
         canonical_url=_empty_if_null(
             [_other_than(outcome.target.url, reading.canonical) for outcome, reading, _ in readings]
         ),
@@ -205,7 +201,26 @@ async def save_signals(
         config=chosen,
         vector=vectors,
     )
-    return dict(await RECORD_READINGS.fetch(conn, columns))
+    saved = await RECORD_READINGS.fetch(conn, columns)
+    lacking = {page.id for page in saved if page.lacks_keywords}
+    await _save_keywords(
+        conn,
+        {
+            outcome.target.page_id: words
+            for outcome, _, words in readings
+            if words is not None and outcome.target.page_id in lacking
+        },
+        configs,
+    )
+    return {page.id: page.depth for page in saved}
+
+
+async def _save_keywords(conn: Connection, pages: Mapping[int, Keywords], configs: Mapping[str, str]) -> None:
+    """Has PostgreSQL build the keywords of pages whose vectors were not built here, or for another language."""
+    if not pages:
+        return
+    columns = [list(column) for column in zip(*pages.values(), strict=True)]
+    await conn.execute(SQL["save_keywords"], list(pages), *columns, list(configs), list(configs.values()))
 
 
 def _other_than(url: str, canonical: str | None) -> str | None:

@@ -91,10 +91,14 @@ async def fetch_one(
     rendering: str = Rendering.NEVER,
     turn: Turn = lambda _url: at_once(),
     rules: dict[str, Rules] | None = None,
+    search_words: int | None = None,
 ) -> Seen:
     """Fetches a normalised `url`. Errors of the site or the guard are in the result; only our own errors are raised.
     Each request is made in its `turn`. `rules` are those of robots.txt files that were fetched, by origin; new ones are
-    added."""
+    added. `search_words` are those of the URL's domain; without a database, those of the instance."""
+    if search_words is not None:
+        searching = settings.search.model_copy(update={"words_per_page": search_words})
+        settings = settings.model_copy(update={"search": searching})
     guard = guard_of(settings)
     seen = Seen([])
     async with (

@@ -261,6 +261,7 @@ class Hit(Row):
     language: str | None
     fetched_at: datetime | None
     score: float
+    is_cut: bool = Field(description="Whether its text has more words than are searched.")
     details: dict[str, Any] = Field(
         description="Of a product: brand, category, price, image_id of an image with a thumbnail, and so on."
     )
@@ -279,4 +280,12 @@ class Hits(Row):
     suggestion: str | None
     is_corrected: bool
     not_indexed_yet: int
-    note: str | None = Field(description="Why PostgreSQL answered, where a search server should have.")
+    cut_pages: int | None = Field(
+        description="Where nothing was found: pages whose text has more words than are searched, up to 10,000."
+    )
+    noindex_pages: int | None = Field(
+        description="Where nothing was found: pages that ask not to be indexed, up to 10,000."
+    )
+    note: str | None = Field(
+        description="What is wrong with the filters in the query; why PostgreSQL answered instead of a search server."
+    )

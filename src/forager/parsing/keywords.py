@@ -43,13 +43,33 @@ def search_config(language: str | None) -> str:
     return CONFIGS.get(language.partition("-")[0].lower(), "simple") if language else "simple"
 
 
+MOST_BYTES = 400_000
+"""Limit of a text in UTF-8: a tsvector holds a megabyte of lexemes, and an address is there with its parts."""
+
+
 def keywords_of(reading: Reading) -> Keywords | None:
     """Returns the keywords by weight; None for a page that declares noindex."""
     if reading.is_noindex:
         return None
     return Keywords(
-        to_words(reading.title or ""),
-        to_words(reading.headings),
-        to_words(reading.description or ""),
-        to_words(reading.text),
+        _plain(to_words(reading.title or "")),
+        _plain(to_words(reading.headings)),
+        _plain(to_words(reading.description or "")),
+        _plain(to_words(reading.text)),
     )
+
+
+def _plain(words: str) -> str:
+    """Returns words as the lexeme cache can take them: without tags, which PostgreSQL would parse over spaces, so that
+    a word in `<pre>` that shows one is found too, and without a sign at the beginning, which would be parsed
+    differently there."""
+    if "<" in words:
+        words = words.replace("<", " ")
+    if words and not words[0].isalnum():
+        words = f" {words}"
+    return words if len(words) * 4 <= MOST_BYTES else _truncate(words)
+
+
+def _truncate(words: str) -> str:
+    encoded = words.encode(errors="replace")
+    return words if len(encoded) <= MOST_BYTES else encoded[:MOST_BYTES].decode(errors="ignore")

@@ -35,14 +35,19 @@ from forager.parsing.metadata import find_metadata
 from forager.parsing.models import FoundLink, Listing, Reading
 from forager.parsing.pdf import Pdf, read_pdf
 from forager.parsing.product import read_product
+from forager.parsing.products.view import View
 from forager.parsing.shell import waits_for_scripts
 from forager.parsing.simhash import simhash
 from forager.parsing.sites import AUTO
 from forager.parsing.structured import read_structured
-from forager.parsing.text import Content, fingerprint, first_words, take_content
+from forager.parsing.text import Content, fingerprint, first_words, is_cut, take_content
 from forager.parsing.tree import parse
 from forager.parsing.tree_types import Tree
+from forager.plugins import registry
+from forager.plugins.page import Page
+from forager.plugins.records import extract_records
 from forager.products.models import Product
+from forager.records.models import FoundRecord
 from forager.urls.normalize import normalize
 
 HTML, XHTML, PLAIN = "text/html", "application/xhtml+xml", "text/plain"
@@ -62,6 +67,8 @@ CONTROL_BYTES = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b")
 SNIFF_BYTES = 1024
 LONGEST_HEAD = 4096
 """Bytes in which a feed or sitemap shows what it is."""
+WORDS_CUT = "words_cut"
+"""Flag of a page whose text has more words than become searchable."""
 CUT = "it is larger than the size limit, or damaged; the rest is not read"
 
 
@@ -116,12 +123,20 @@ def read(
         memory=memory,
         parser_name=parser_name,
         markdown=markdown,
+        extractors=() if extractor_texts else extractors,
     )
     found = _suspicions(fetched, reading)
     reading = replace(reading, flags=(*reading.flags, *found)) if found else reading
     if chosen := select_extractors(extractors, extractors_folder, extractor_texts):
         result = extract(fetched, reading, chosen)
-        reading = replace(reading, records=result.records, extractors=result.tried, extractor_problems=result.problems)
+        reading = replace(
+            reading,
+            records=(*reading.records, *result.records),
+            extractors=(*reading.extractors, *result.tried),
+            extractor_problems=result.problems,
+        )
+    if plugin_errors := registry.current().take_errors():
+        reading = replace(reading, plugin_errors=plugin_errors)
     return reading if items else replace(reading, structured_data=b"")
 
 
@@ -154,23 +169,28 @@ def _read_plain(
 ) -> Reading:
     robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
     links = read_list(text)
+    words = first_words(text, keyword_words)
     return Reading(
         title=None,
         description=None,
         canonical=None,
         language=detect_language(get_declared(fetched.headers.get("content-language")), text),
         headings="",
-        text=first_words(text, keyword_words),
+        text=words,
         content_hash=hashlib.sha256(fetched.body).digest()[:16],
         links=links,
         base_url=fetched.url,
         is_noindex=robots.is_noindex,
         is_nofollow=robots.is_nofollow,
-        flags=flags,
+        flags=_with_cut(flags, words, text),
         simhash=simhash(text, fetched.url),
         markdown=render_text(text) if markdown else "",
         listing=Listing("text", None, CUT if fetched.is_truncated else None, len(links)) if links else None,
     )
+
+
+def _with_cut(flags: tuple[str, ...], words: str, text: str) -> tuple[str, ...]:
+    return (*flags, WORDS_CUT) if is_cut(words, text) else flags
 
 
 def _json_document(page: bytes, kind: str) -> Document | None:
@@ -188,19 +208,21 @@ def _read_document(
 ) -> Reading:
     robots = combine((), fetched.headers.get("x-robots-tag", ""), robots_agent)
     declared = get_declared(document.language, fetched.headers.get("content-language"))
+    words = first_words(document.text, keyword_words)
+    flags = (*flags, "broken_xml") if document.is_broken else flags
     return Reading(
         title=document.title,
         description=document.description,
         canonical=None,
         language=detect_language(declared, document.text),
         headings="",
-        text=first_words(document.text, keyword_words),
+        text=words,
         content_hash=_hash_links(document),
         links=document.links,
         base_url=fetched.url,
         is_noindex=robots.is_noindex,
         is_nofollow=robots.is_nofollow,
-        flags=(*flags, "broken_xml") if document.is_broken else flags,
+        flags=_with_cut(flags, words, document.text),
         author=document.author,
         modified_at=document.newest,
         images=document.images,
@@ -216,19 +238,21 @@ def _read_pdf(fetched: Fetched, document: Pdf, keyword_words: int, robots_agent:
     # Programs write another date and id into a PDF whenever they make it: where all of its text is known, that decides.
     is_whole = bool(text) and not document.is_partial
     content_hash = fingerprint(document.title, text) if is_whole else hashlib.sha256(fetched.body).digest()[:16]
+    words = first_words(text, keyword_words)
+    flags = (*document.flags, "truncated") if fetched.is_truncated else document.flags
     return Reading(
         title=document.title,
         description=document.subject,
         canonical=None,
         language=detect_language(declared, text),
         headings=document.headings,
-        text=first_words(text, keyword_words),
+        text=words,
         content_hash=content_hash,
         links=document.links,
         base_url=fetched.url,
         is_noindex=robots.is_noindex,
         is_nofollow=robots.is_nofollow,
-        flags=(*document.flags, "truncated") if fetched.is_truncated else document.flags,
+        flags=_with_cut(flags, words, text),
         simhash=simhash(text, fetched.url),
         author=document.author,
         published_at=document.created_at,
@@ -265,6 +289,7 @@ def _read_tree(
     memory: LanguageMemory | None,
     parser_name: str,
     markdown: bool,
+    extractors: Sequence[str],
 ) -> Reading:
     head = read_head(tree)
     base_url = _join(fetched.url, head.base) or fetched.url
@@ -298,21 +323,28 @@ def _read_tree(
         body=fetched.body,
         has_password_form=has_form,
     )
+    words = first_words(text, keyword_words)
     robots = combine(_robots_metas(head, robots_agent), fetched.headers.get("x-robots-tag", ""), robots_agent)
+    language = detect_language(declared, text, fetched.url.split("/", 3)[2], memory)
+    records: tuple[FoundRecord, ...] = ()
+    tried: tuple[str, ...] = ()
+    if extractors and registry.current().implementations("extract_records"):
+        view = View(tree, fetched, head, structured, base_url, canonical, declared)
+        records, tried = extract_records(Page(view, language=language, text=strip_hidden(text)), extractors)
     return Reading(
         title=head.title,
         description=collapse(head.meta("description", "og:description", "twitter:description"), LONGEST_DESCRIPTION),
         canonical=canonical,
-        language=detect_language(declared, text, fetched.url.split("/", 3)[2], memory),
+        language=language,
         headings=content.headings,
-        text=strip_hidden(first_words(text, keyword_words)),
+        text=strip_hidden(words),
         content_hash=fingerprint(head.title, text),
         links=links,
         base_url=base_url,
         is_noindex=robots.is_noindex,
         is_nofollow=robots.is_nofollow,
         has_password_form=has_form,
-        flags=flags,
+        flags=_with_cut(flags, words, text),
         simhash=simhash(text, fetched.url),
         product=product,
         images=images,
@@ -331,6 +363,8 @@ def _read_tree(
         challenge=challenge,
         structured_data=structured.to_json(),
         markdown=_markdown(tree, content, base_url) if markdown else "",
+        records=records,
+        extractors=tried,
     )
 
 

@@ -134,6 +134,11 @@ def _truncate_words(first: str, count: int) -> str:
     return beginning.rstrip() if count_without_spaces(beginning) > count else first
 
 
+def is_cut(first: str, text: str) -> bool:
+    """Whether the text has more words than its first ones."""
+    return len(first) < len(text) and weigh(first) < weigh(text)
+
+
 def fingerprint(title: str | None, text: str) -> bytes:
     """Hashes title and text without white space, so that neither indentation nor a new `<b>` counts as a change."""
     digest = hashlib.sha256((title or "").encode())

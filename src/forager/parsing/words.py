@@ -47,6 +47,7 @@ def to_words(text: str) -> str:
 
 def to_query(text: str) -> str:
     """Converts a user's search in the syntax of `websearch_to_tsquery`: a run becomes a phrase of pairs."""
+    text = text.replace("<", " ")  # which no page has among its keywords
     if text.isascii():
         return text
     text = re.sub("[\u201c\u201d\u201e\u201f\u300c\u300d\u300e\u300f\uff02]", '"', text)

@@ -11,10 +11,10 @@ WHERE r.domain_id = n.domain_id AND r.page_id = n.page_id AND r.extractor = n.ex
 RETURNING n.position;
 
 -- name: write_records
--- Adds records that are seen for the first time, and updates those that changed or are back, each with the rows of its history. Visits
+-- Adds records that are seen for the first time, in the order of their pages, and updates those that changed or are back, each with the rows of its history. Visits
 -- older than the last are ignored.
 WITH n AS MATERIALIZED (
-    SELECT u.domain_id, u.page_id, u.task_id, COALESCE(u.seen_at, now()) AS seen_at, u.extractor, u.kind, u.key, u.key_hash, u.fields::jsonb AS fields,
+    SELECT row_number() OVER () AS position, u.domain_id, u.page_id, u.task_id, COALESCE(u.seen_at, now()) AS seen_at, u.extractor, u.kind, u.key, u.key_hash, u.fields::jsonb AS fields,
            u.evidence, string_to_array(NULLIF(u.problems, ''), E'\x1f') AS problems, u.content_hash
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::timestamptz[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::text[], $10::bytea[],
                 $11::text[], $12::bytea[])
@@ -34,7 +34,7 @@ WITH n AS MATERIALIZED (
            n.seen_at, n.seen_at, n.seen_at
     FROM n
     WHERE NOT EXISTS (SELECT FROM old WHERE old.domain_id = n.domain_id AND old.page_id = n.page_id AND old.extractor = n.extractor AND old.key_hash = n.key_hash)
-    ORDER BY n.domain_id, n.page_id, n.extractor, n.key_hash
+    ORDER BY n.domain_id, n.page_id, n.position
     ON CONFLICT DO NOTHING
     RETURNING id, domain_id, task_id, first_seen_at
 ), updated AS (

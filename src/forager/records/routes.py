@@ -98,7 +98,7 @@ async def list_dropped_fields(request: Request, _who: User, domain: DomainFilter
         return listed(await queries.list_dropped_fields(conn, domain=domain, limit=limit))
 
 
-@router.get("/api/extractors/sample", response_model=models.SamplePage, responses=responses(404, 409))
+@router.get("/api/extractors/sample", response_model=models.SamplePage, responses=responses(404))
 async def show_sample_page(
     request: Request,
     _who: User,

@@ -101,7 +101,10 @@ async def load_html(forager: "Forager", *, page: int | None, domain: str | None)
     """Returns a stored page as text, to look at and choose elements in; a long one is cut."""
     import asyncio
 
-    [(page_id, fetched)] = await load_samples(forager, page=page, domain=domain, most=1)
+    try:
+        [(page_id, fetched)] = await load_samples(forager, page=page, domain=domain, most=1)
+    except NotStoredError as error:
+        raise NotFoundError(str(error)) from None
     body, content_type = fetched.body[:LONGEST_SHOWN], fetched.content_type
     html = await asyncio.to_thread(lambda: to_utf8(body, content_type)[0].decode("utf-8", "replace"))
     return {"page_id": page_id, "url": fetched.url, "html": html.replace("\0", "")}

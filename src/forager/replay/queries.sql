@@ -23,7 +23,8 @@ SELECT EXISTS (SELECT FROM crawl_tasks t WHERE starts_with(t.body_ref, 'text:') 
 -- Returns a batch of pages after a given one, with the body each returned or confirmed last, and with what is
 -- stored of them. `is_newest`: no later visit parsed anything that this body does not have.
 SELECT p.id AS page_id, p.domain_id, d.name AS domain, p.url, p.depth, p.redirects, p.crashes, p.fetched_at, p.content_type, p.etag,
-       p.last_modified, d.parser_name, d.images_policy, s.effective->'extractors' AS extractors, s.effective->'items' AS items, t.id AS task_id, t.body_ref, t.completed_at, COALESCE(t.run_id, d.run_id) AS run_id,
+       p.last_modified, d.parser_name, d.images_policy, s.effective->'extractors' AS extractors, s.effective->'items' AS items, s.effective->'search_words' AS search_words,
+       t.id AS task_id, t.body_ref, t.completed_at, COALESCE(t.run_id, d.run_id) AS run_id,
        b.dropped_at IS NOT NULL AS is_deleted, p.status::text AS status,
        NOT EXISTS (SELECT FROM crawl_tasks c WHERE c.page_id = p.id AND c.id > t.id AND c.outcome = 'success'
                                                AND c.status_code BETWEEN 200 AND 299) AS is_newest,

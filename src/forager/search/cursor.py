@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 
 EVER = datetime(1, 1, 1, tzinfo=UTC)
 """Before any stored time."""
+NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+"""After any stored time."""
 
 
 def write_cursor(score: int, number: int) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from forager.search.products import price_range
 from forager.search.stream import of_weight, write_stream
+from forager.search.url_words import url_parts, url_words
 
 TITLE, HEADING = "A", "B"
 DEEPEST = 10
@@ -60,6 +61,7 @@ def _common(row: Mapping[str, Any]) -> dict[str, Any]:
     folded = (language or "").lower()
     return {
         "url": row["url"],
+        "url_words": url_words(url_parts(row["url"])),
         "domain_id": row["domain_id"],
         "domain_name": row["domain_name"],
         "language": language,

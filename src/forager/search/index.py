@@ -13,6 +13,7 @@ from forager.db import statements
 from forager.db.types import Connection, Row
 from forager.search import spelling
 from forager.search.near_duplicates import group, split_simhash
+from forager.search.url_words import url_parts, url_words
 
 SQL = statements.load("forager.search", "index.sql")
 PAGES = "pages"
@@ -108,10 +109,12 @@ async def read_mark(conn: Connection) -> Mark:
 
 async def _put(conn: Connection, rows: Sequence[Row], configs: Mapping[str, str]) -> int:
     readable = [row for row in rows if row["has_keywords"]]
+    words = {row["id"]: " ".join(url_words(url_parts(row["url"]))) for row in readable}
     await conn.execute(
         SQL["put_products"],
         [row["id"] for row in readable],
         [config_of(row["language"], configs) for row in readable],
+        list(words.values()),
     )
     fresh = [row for row in readable if not (row["is_indexed"] and row["is_same"])]
     stale = [row for row in rows if row["is_indexed"] and not row["has_keywords"]]
@@ -123,6 +126,7 @@ async def _put(conn: Connection, rows: Sequence[Row], configs: Mapping[str, str]
         [row["id"] for row in fresh],
         [config_of(row["language"], configs) for row in fresh],
         [clusters.get(row["id"]) for row in fresh],
+        [words[row["id"]] for row in fresh],
     )
     await conn.execute(SQL["drop_pages"], [row["id"] for row in stale])
     await _leave_clusters(conn, [*fresh, *stale])

@@ -29,7 +29,7 @@ DELETE FROM search_marks WHERE name = $1;
 
 -- name: take_read
 -- Returns the next pages in the order they were fetched, and their state in the index.
-SELECT p.id, p.fetched_at, p.simhash, p.title, p.description, p.language, p.keywords_tsv IS NOT NULL AS has_keywords,
+SELECT p.id, p.url, p.fetched_at, p.simhash, p.title, p.description, p.language, p.keywords_tsv IS NOT NULL AS has_keywords,
        i.page_id IS NOT NULL AS is_indexed, i.cluster_id,
        i.content_hash IS NOT DISTINCT FROM p.content_hash
            AND i.signals IS NOT DISTINCT FROM row_digest(ROW(p.title, p.description, p.language, p.content_hash)::text) AS is_same
@@ -39,7 +39,7 @@ ORDER BY p.fetched_at, p.id LIMIT $4;
 
 -- name: take_named
 -- Returns the given pages, which the caller knows were parsed again.
-SELECT p.id, p.fetched_at, p.simhash, p.title, p.description, p.language, p.keywords_tsv IS NOT NULL AS has_keywords,
+SELECT p.id, p.url, p.fetched_at, p.simhash, p.title, p.description, p.language, p.keywords_tsv IS NOT NULL AS has_keywords,
        i.page_id IS NOT NULL AS is_indexed, i.cluster_id, false AS is_same
 FROM pages p LEFT JOIN indexed_pages i ON i.page_id = p.id
 WHERE p.id = ANY ($1::bigint[]) AND p.fetched_at IS NOT NULL ORDER BY p.id;
@@ -49,21 +49,23 @@ WHERE p.id = ANY ($1::bigint[]) AND p.fetched_at IS NOT NULL ORDER BY p.id;
 SELECT count(*) FROM (SELECT FROM pages WHERE fetched_at IS NOT NULL AND (fetched_at, id) > ($1::timestamptz, $2::bigint) LIMIT $3) waiting;
 
 -- name: put_pages
--- Stores the terms of pages: lexemes, the title's lexemes again with a prefix, and marks for search filters.
-INSERT INTO indexed_pages (page_id, domain_id, config, content_hash, read_at, cluster_id, terms, signals)
-SELECT p.id, p.domain_id, n.config, p.content_hash, p.fetched_at, n.cluster_id,
+-- Stores the terms of pages: lexemes, the title's lexemes again with a prefix, and marks for search filters. The words of each URL are
+-- one text, separated by spaces.
+INSERT INTO indexed_pages (page_id, domain_id, config, content_hash, read_at, cluster_id, language, depth, terms, signals)
+SELECT p.id, p.domain_id, n.config, p.content_hash, p.fetched_at, n.cluster_id, p.language, p.depth,
        strip(p.keywords_tsv) || array_to_tsvector(
            ARRAY(SELECT '=a' || lexeme FROM unnest(tsvector_to_array(ts_filter(p.keywords_tsv, '{a}'))) AS lexeme)
+           || ARRAY(SELECT '=w' || word FROM unnest(string_to_array(n.url_words, ' ')) AS word)
            || ARRAY['=c' || n.config, '=d' || p.domain_id, '=t' || LEAST(p.depth, 4), '=l' || lower(COALESCE(p.language, '')),
                     '=l' || split_part(lower(COALESCE(p.language, '')), '-', 1),
                     to_char(p.fetched_at AT TIME ZONE 'UTC', '"=e"YYYYMMDD'), to_char(p.fetched_at AT TIME ZONE 'UTC', '"=m"YYYYMM')]),
        row_digest(ROW(p.title, p.description, p.language, p.content_hash)::text)
-FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS n (id, config, cluster_id)
+FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) AS n (id, config, cluster_id, url_words)
 JOIN pages p ON p.id = n.id
 WHERE p.keywords_tsv IS NOT NULL
 ON CONFLICT (page_id) DO UPDATE
 SET config = excluded.config, content_hash = excluded.content_hash, read_at = excluded.read_at, cluster_id = excluded.cluster_id,
-    terms = excluded.terms, signals = excluded.signals;
+    language = excluded.language, depth = excluded.depth, terms = excluded.terms, signals = excluded.signals;
 
 -- name: drop_pages
 -- Deletes pages that have no keywords any more.
@@ -78,13 +80,14 @@ SELECT r.id, n.config, r.updated_at,
        || to_tsvector(n.config::regconfig, left(COALESCE(r.description, ''), 4000))
        || array_to_tsvector(
           ARRAY(SELECT '=a' || lexeme FROM unnest(tsvector_to_array(name.terms)) AS lexeme)
+          || ARRAY(SELECT '=w' || word FROM unnest(string_to_array(n.url_words, ' ')) AS word)
           || array_remove(ARRAY[
               '=c' || n.config, '=d' || r.domain_id, '=l' || lower(COALESCE(p.language, '')),
               '=l' || split_part(lower(COALESCE(p.language, '')), '-', 1),
               '=b' || lower(r.brand), '=k' || lower(r.category), '=v' || lower(r.availability), '=u' || lower(r.currency),
               '=p' || width_bucket(r.price, '{10,25,50,100,250,500,1000,2500,10000}'::numeric[]),
               to_char(r.updated_at AT TIME ZONE 'UTC', '"=e"YYYYMMDD'), to_char(r.updated_at AT TIME ZONE 'UTC', '"=m"YYYYMM')], NULL))
-FROM unnest($1::bigint[], $2::text[]) AS n (id, config)
+FROM unnest($1::bigint[], $2::text[], $3::text[]) AS n (id, config, url_words)
 JOIN pages p ON p.id = n.id
 JOIN products r ON r.domain_id = p.domain_id AND r.page_id = p.id
 CROSS JOIN to_tsvector(n.config::regconfig, r.product_name) AS name (terms)

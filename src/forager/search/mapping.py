@@ -11,6 +11,7 @@ TEXT = {"type": "text", "analyzer": "standard"}
 KEYWORD = {"type": "keyword"}
 COMMON: dict[str, Any] = {
     "url": {"type": "keyword", "index": False, "doc_values": False},
+    "url_words": {"type": "keyword", "doc_values": False},
     "domain_id": {"type": "long"},
     "domain_name": KEYWORD,
     "language": KEYWORD,

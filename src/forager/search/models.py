@@ -11,7 +11,8 @@ class Query:
     """A user's search. Texts are as typed and untrusted."""
 
     words: str
-    """Web search syntax: all words, "exact phrase", -excluded, this OR that."""
+    """Web search syntax: all words, "exact phrase", -excluded, this OR that, and `title:`, `url:`, `site:`,
+    `language:`, `date:`, `since:`, `until:`."""
     language: str | None = None
     """BCP 47; `pt` also matches `pt-BR`."""
     domain: str | None = None
@@ -52,6 +53,8 @@ class Hit:
     language: str | None
     fetched_at: datetime | None
     score: float
+    is_cut: bool = False
+    """The text of the page has more words than are searchable."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """For a product: brand, category, price and so on; `image_id` of an image with a thumbnail, if there is one."""
 
@@ -72,6 +75,8 @@ class HitPage:
     """The cursor of the next page; None: this is the last."""
     is_empty_query: bool = False
     """The query has nothing to search for: no words, only excluded words, or only stop words."""
+    problems: Sequence[str] = ()
+    """What is wrong with the filters in the query, in sentences."""
 
 
 class SearchBackend(Protocol):

@@ -6,6 +6,7 @@ return the same shape, and deleted pages are never shown, whatever the server st
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from forager.db import statements
@@ -14,12 +15,14 @@ from forager.search.models import Hit, HitPage, Marked, ProductQuery, Query
 from forager.search.names import Names
 from forager.search.postgres import SQL as POSTGRES
 from forager.search.postgres import PostgresSearch
+from forager.search.prepared import Prepared
 from forager.search.products import show_products
 from forager.search.server import SearchServer
 from forager.search.server_query import (
     Clause,
     LexemePositions,
     Placing,
+    filter_clauses,
     format_cursor,
     match,
     page_body,
@@ -28,7 +31,7 @@ from forager.search.server_query import (
     product_body,
     product_filters,
 )
-from forager.search.words import Leaf, Wanted
+from forager.search.words import Leaf
 
 SQL = statements.load("forager.search", "outbox.sql")
 MOST_ROUNDS = 3
@@ -36,6 +39,12 @@ MOST_ROUNDS = 3
 FOLDED = ("brand", "category", "availability", "currency")
 EMPTY_PAGES = HitPage(facets={"language": {}, "domain": {}})
 EMPTY_PRODUCTS = HitPage(facets={"brand": {}, "category": {}, "availability": {}, "price": {}})
+
+
+def _domain(prepared: Prepared, query: Query) -> tuple[int | None, bool]:
+    """Returns the domain's id, and whether there can be any hit."""
+    domain_id = prepared.domains.get(query.domain) if query.domain else None
+    return domain_id, query.domain is None or domain_id is not None
 
 
 class SortKey(NamedTuple):
@@ -59,41 +68,41 @@ class ServerSearch:
         self._postgres = PostgresSearch(conn)
 
     async def search_pages(self, query: Query) -> HitPage:
-        wanted, spellings, queries = await self._postgres.build_query(query)
-        if not queries:
-            return HitPage(is_empty_query=not wanted.groups or bool(spellings))
-        matching = await self._match(wanted, query)
-        domain_id, is_known = await self._domain(query)
+        prepared = await self._postgres.prepare(query)
+        if prepared.is_empty:
+            return HitPage(is_empty_query=prepared.is_empty_query, problems=prepared.problems)
+        matching = await self._match(prepared, query)
+        domain_id, is_known = _domain(prepared, query)
         if matching is None or not is_known:
-            return EMPTY_PAGES
+            return replace(EMPTY_PAGES, problems=prepared.problems)
         body = page_body(matching, page_filters(query, domain_id))
 
         async def show(places: Sequence[SortKey]) -> list[Hit]:
             rows = await self._conn.fetch(SQL["still_pages"], [place.number for place in places])
             still = {row["id"] for row in rows}
             shown = [(place.number, place.score) for place in places if place.number in still]
-            return await self._postgres.show(shown, queries)
+            return await self._postgres.show(shown, prepared.queries)
 
         page, counts = await self._page("page", query, body, show)
         facets = {"language": counts["language"], "domain": await self._postgres.name_domains(counts["domain"])}
-        return HitPage(page.hits, page.total, facets=facets, next_after=page.next_after)
+        return replace(page, facets=facets, problems=prepared.problems)
 
     async def search_products(self, query: ProductQuery) -> HitPage:
-        wanted, spellings, queries = await self._postgres.build_query(query)
-        if not queries:
-            return HitPage(is_empty_query=not wanted.groups or bool(spellings))
-        matching = await self._match(wanted, query)
-        domain_id, is_known = await self._domain(query)
+        prepared = await self._postgres.prepare(query)
+        if prepared.is_empty:
+            return HitPage(is_empty_query=prepared.is_empty_query, problems=prepared.problems)
+        matching = await self._match(prepared, query)
+        domain_id, is_known = _domain(prepared, query)
         if matching is None or not is_known:
-            return EMPTY_PRODUCTS
+            return replace(EMPTY_PRODUCTS, problems=prepared.problems)
         body = product_body(matching, product_filters(query, domain_id, await self._fold(query)))
 
         async def show(places: Sequence[SortKey]) -> list[Hit]:
             shown = [(place.number, place.score) for place in places]
-            return await show_products(self._conn, shown, queries)
+            return await show_products(self._conn, shown, prepared.queries)
 
         page, counts = await self._page("product", query, body, show)
-        return HitPage(page.hits, page.total, facets=counts, next_after=page.next_after)
+        return replace(page, facets=counts, problems=prepared.problems)
 
     async def mark(self, query: Query, texts: Mapping[int, str]) -> dict[int, Marked]:
         return await self._postgres.mark(query, texts)
@@ -101,8 +110,8 @@ class ServerSearch:
     async def correct(self, words: str) -> str | None:
         return await self._postgres.correct(words)
 
-    async def _match(self, wanted: Wanted, query: Query) -> Clause | None:
-        leaves = wanted.terms
+    async def _match(self, prepared: Prepared, query: Query) -> Clause | None:
+        leaves = prepared.wanted.terms
         rows = await self._conn.fetch(
             SQL["spell_places"],
             [leaf.text for leaf in leaves],
@@ -114,14 +123,9 @@ class ServerSearch:
                 row["lexemes"], row["places"]
             )
         known: dict[str, Placing] = dict(placings)
-        return match(wanted, known)
-
-    async def _domain(self, query: Query) -> tuple[int | None, bool]:
-        """Returns the domain's id, and whether there can be any hit."""
-        if query.domain is None:
-            return None, True
-        domain_id: int | None = await self._conn.fetchval(POSTGRES["find_domain"], query.domain)
-        return domain_id, domain_id is not None
+        time_field = "updated_at" if isinstance(query, ProductQuery) else "read_at"
+        filters = filter_clauses(prepared.wanted, prepared.domains, prepared.now, time_field)
+        return match(prepared.wanted, known, filters)
 
     async def _fold(self, query: ProductQuery) -> dict[str, str | None]:
         texts = [getattr(query, fact) for fact in FOLDED]

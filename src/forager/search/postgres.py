@@ -1,30 +1,35 @@
 """Search backend for PostgreSQL full text search. Read only; no query text makes it fail.
 
-However many pages match a word, at most `MOST_RANKED` are ranked: the best by title and depth. Facets by language and
-domain count only those, and the total is the planner's estimate.
+However many pages match a word, at most `MOST_CANDIDATES` are looked at: the best by title and depth. Facets by
+language and domain count only those, and the total is the planner's estimate. Only `MOST_RANKED` of them are ranked by
+their keywords, which lie apart from the index; the others follow by depth.
 """
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from forager import clock
 from forager.db import statements
 from forager.db.types import Connection, Row
+from forager.domains.lookup import canonical_name
 from forager.search import spelling
-from forager.search.cursor import EVER, estimate_total, read_cursor, write_cursor
+from forager.search.cursor import EVER, NEVER, estimate_total, read_cursor, write_cursor
 from forager.search.marked import maybe_marked, read_marked
 from forager.search.models import Hit, HitPage, Marked, ProductQuery, Query
+from forager.search.passages import select_passages
+from forager.search.prepared import Prepared
 from forager.search.products import search_products
-from forager.search.tsquery import LeafQuery, Spelling, date_marks, ranking_query, stages
-from forager.search.words import Leaf, Wanted, parse
+from forager.search.tsquery import LeafQuery, Spelling, is_exact, ranking_query
+from forager.search.words import Field, Leaf, Wanted, parse
 
 SQL = statements.load("forager.search")
-MOST_RANKED = 1000
-PHRASE_FACTOR = 5
-"""Many candidates for a phrase have its words, but not in a row."""
+MOST_CANDIDATES = 1000
+MOST_RANKED = 300
+"""Reading the keywords of a page costs ten times what finding it does."""
+FEW = 10_000
+"""Up to this number of matches by the planner's estimate, finding them tier by tier takes longer than sorting them."""
 MOST_FACETS = 10
 LONGEST_S = 20
 
@@ -47,39 +52,52 @@ class PostgresSearch:
         self._conn = conn
 
     async def search_pages(self, query: Query) -> HitPage:
-        wanted, spellings, queries = await self.build_query(query)
-        if not queries:
-            return HitPage(is_empty_query=not wanted.groups or bool(spellings))
-        found = await self._build_queries(query, wanted, spellings)
-        ranked, looked_at = await self._rank(found, queries, query.since)
-        total = len(ranked) if looked_at is None else estimate_total(await self._guess(found), len(ranked), looked_at)
-        return await self._page(query, queries, ranked, total=total, looked_at=looked_at)
+        prepared = await self.prepare(query)
+        if prepared.is_empty:
+            return HitPage(is_empty_query=prepared.is_empty_query, problems=prepared.problems)
+        guess, found = await self._build_stages(prepared, query)
+        span = prepared.span(query)
+        rows = await self._conn.fetch(SQL["candidates"], found, MOST_CANDIDATES, span.start or EVER, span.end or NEVER)
+        candidates = sorted(rows, key=lambda row: (row["stage"], row["depth"]))
+        ranked, looked_at = await self._rank(prepared, candidates)
+        if len(candidates) < MOST_CANDIDATES and looked_at == len(candidates):
+            return await self._page(query, prepared, ranked, total=len(ranked), looked_at=None)
+        total = estimate_total(guess, len(ranked), looked_at)
+        return await self._page(query, prepared, ranked, total=total, looked_at=looked_at)
 
     async def search_products(self, query: ProductQuery) -> HitPage:
-        wanted, spellings, queries = await self.build_query(query)
-        if not queries:
-            return HitPage(is_empty_query=not wanted.groups or bool(spellings))
-        return await search_products(self._conn, query, wanted, spellings, queries)
+        prepared = await self.prepare(query)
+        if prepared.is_empty:
+            return HitPage(is_empty_query=prepared.is_empty_query, problems=prepared.problems)
+        return await search_products(self._conn, query, prepared)
 
-    async def build_query(self, query: Query) -> tuple[Wanted, dict[str, Spelling], dict[str, str]]:
-        """Returns the parsed query, its leaf queries per configuration, and the ranking query of each that has any
-        of its words."""
+    async def prepare(self, query: Query) -> Prepared:
+        """Parses a query, and looks up its words and domains."""
         await self._conn.execute(SQL["keep_it_short"], f"{LONGEST_S}s")
         wanted = parse(query.words)
         spellings = await self._build_leaf_queries(wanted, query.language)
         queries = {config: ranking for config, each in spellings.items() if (ranking := ranking_query(wanted, each))}
-        return wanted, spellings, queries
+        return Prepared(wanted, spellings, queries, await self._find_domains(wanted, query), clock.now())
+
+    async def _find_domains(self, wanted: Wanted, query: Query) -> dict[str, int]:
+        typed = [leaf.text for leaf in wanted.filters if leaf.field is Field.SITE]
+        names = {text: (text, canonical_name(text)) for text in [*typed, *([query.domain] if query.domain else [])]}
+        if not names:
+            return {}
+        rows = await self._conn.fetch(SQL["find_domains"], [name for both in names.values() for name in both])
+        known = {row["name"]: row["id"] for row in rows}
+        return {text: known[name] for text, both in names.items() for name in reversed(both) if name in known}
 
     async def mark(self, query: Query, texts: Mapping[int, str]) -> dict[int, Marked]:
-        _, _, queries = await self.build_query(query)
-        rows = await self._conn.fetch(
-            SQL["excerpt"], list(texts), list(texts.values()), list(queries), list(queries.values())
-        )
+        prepared = await self.prepare(query)
+        passages = [select_passages(text, prepared.words) for text in texts.values()]
+        queries = prepared.queries
+        rows = await self._conn.fetch(SQL["excerpt"], list(texts), passages, list(queries), list(queries.values()))
         marked = {row["id"]: read_marked(row["snippet"] or "") for row in rows}
         return {page: snippet for page, snippet in marked.items() if snippet.matches}
 
     async def correct(self, words: str) -> str | None:
-        texts = [leaf.text for group in parse(words).groups for leaf in group]
+        texts = [leaf.text for group in parse(words).groups for leaf in group if leaf.is_text]
         typed = list(spelling.words_of(*texts))
         known = {row["word"] for row in await self._conn.fetch(SQL["known_words"], typed)}
         corrections = [(word, other) for word in typed if word not in known and (other := await self._similar(word))]
@@ -100,38 +118,42 @@ class PostgresSearch:
             spellings.setdefault(row["config"], {})[leaves[row["place"] - 1]] = LeafQuery(row["query"], row["lexemes"])
         return dict(spellings)
 
-    async def _build_queries(self, query: Query, wanted: Wanted, spellings: Mapping[str, Spelling]) -> list[str]:
-        domain_id = await self._conn.fetchval(SQL["find_domain"], query.domain) if query.domain else None
-        if query.domain and domain_id is None:
-            return []
-        dates = date_marks(query.since.astimezone(UTC).date(), clock.now().date()) if query.since else None
-        return stages(wanted, spellings, domain_id=domain_id, language=query.language, dates=dates)
-
-    async def _rank(
-        self, found: Sequence[str], queries: Mapping[str, str], since: datetime | None
-    ) -> tuple[list[Ranked], int | None]:
-        """Returns hits, best first, and the number of candidates checked if there may be more."""
-        most = MOST_RANKED * PHRASE_FACTOR if any("<" in query for query in queries.values()) else MOST_RANKED
-        rows = await self._conn.fetch(SQL["rank"], found, most, since or EVER, list(queries), list(queries.values()))
-        ranked = [
-            Ranked(row["id"], row["domain_id"], row["language"], row["score"]) for row in rows if row["id"] is not None
-        ]
-        candidates: int = rows[0]["candidates"]
-        return ranked, candidates if candidates >= most else None
-
-    async def _guess(self, found: Sequence[str]) -> int:
-        """Returns the planner's estimate of the number of hits: counting half a million takes seconds."""
+    async def _build_stages(self, prepared: Prepared, query: Query) -> tuple[int, list[str]]:
+        """Returns the number of pages that match by the planner's estimate, because counting half a million takes
+        seconds; and the queries by which they are found."""
+        found = prepared.stages(query, is_tiered=False)
         plans = [await self._conn.fetchval("EXPLAIN (FORMAT JSON) " + SQL["matching"], stage) for stage in found]
-        return sum(json.loads(plan)[0]["Plan"]["Plan Rows"] for plan in plans)
+        guess = sum(json.loads(plan)[0]["Plan"]["Plan Rows"] for plan in plans)
+        return guess, found if guess <= FEW else prepared.stages(query, is_tiered=True)
+
+    async def _rank(self, prepared: Prepared, candidates: Sequence[Row]) -> tuple[list[Ranked], int]:
+        """Returns hits, best first, and the number of candidates checked. Where the index alone tells which pages
+        match, the candidates that are not ranked are hits too."""
+        is_certain = is_exact(prepared.wanted, prepared.spellings)
+        checked = candidates[:MOST_RANKED] if is_certain else candidates
+        rows = await self._conn.fetch(
+            SQL["rank"],
+            [row["id"] for row in checked],
+            [row["config"] for row in checked],
+            list(prepared.queries),
+            list(prepared.queries.values()),
+            MOST_RANKED,
+        )
+        scores = {row["place"] - 1: row["score"] for row in rows}
+        hits = [_ranked(row, scores[place]) for place, row in enumerate(checked) if place in scores]
+        others = [_ranked(row, 0) for row in candidates[MOST_RANKED:]] if is_certain else []
+        is_ended = not is_certain and len(rows) == MOST_RANKED
+        looked_at = max(scores) + 1 if is_ended else len(candidates)
+        return sorted([*hits, *others], key=lambda hit: hit.place), looked_at
 
     async def _page(
-        self, query: Query, queries: Mapping[str, str], ranked: Sequence[Ranked], *, total: int, looked_at: int | None
+        self, query: Query, prepared: Prepared, ranked: Sequence[Ranked], *, total: int, looked_at: int | None
     ) -> HitPage:
         after = read_cursor(query.after)
         rest = [each for each in ranked if after is None or each.place > after]
         shown = rest[: query.limit]
         return HitPage(
-            hits=await self.show([(each.page_id, each.score / 1e6) for each in shown], queries),
+            hits=await self.show([(each.page_id, each.score / 1e6) for each in shown], prepared.queries),
             total=total,
             is_estimate=looked_at is not None,
             looked_at=looked_at,
@@ -140,6 +162,7 @@ class PostgresSearch:
                 "domain": await self.name_domains(Counter(each.domain_id for each in ranked)),
             },
             next_after=write_cursor(shown[-1].score, shown[-1].page_id) if len(rest) > len(shown) else None,
+            problems=prepared.problems,
         )
 
     async def show(self, shown: Sequence[tuple[int, float]], queries: Mapping[str, str]) -> list[Hit]:
@@ -156,6 +179,10 @@ class PostgresSearch:
         return {names[domain]: count for domain, count in most if domain in names}
 
 
+def _ranked(row: Row, score: int) -> Ranked:
+    return Ranked(row["id"], row["domain_id"], row["language"], score)
+
+
 def _hit(row: Row, score: float) -> Hit:
     return Hit(
         id=row["id"],
@@ -166,4 +193,5 @@ def _hit(row: Row, score: float) -> Hit:
         language=row["language"],
         fetched_at=row["fetched_at"],
         score=score,
+        is_cut=row["is_cut"],
     )

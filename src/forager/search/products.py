@@ -7,16 +7,14 @@ counted in ranges, by currency.
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC
 
-from forager import clock
 from forager.db import statements
 from forager.db.types import Connection, Row
-from forager.search.cursor import EVER, estimate_total, read_cursor, write_cursor
+from forager.search.cursor import EVER, NEVER, estimate_total, read_cursor, write_cursor
 from forager.search.marked import maybe_marked
 from forager.search.models import Hit, HitPage, ProductQuery
-from forager.search.tsquery import PRICE_STEPS, Spelling, build_product_queries, date_marks, price_marks, quote
-from forager.search.words import Wanted
+from forager.search.prepared import Prepared
+from forager.search.tsquery import PRICE_STEPS, price_marks, quote
 
 SQL = statements.load("forager.search")
 MOST_RANKED = 2000
@@ -28,11 +26,9 @@ FACTS = (
 )
 
 
-async def search_products(
-    conn: Connection, query: ProductQuery, wanted: Wanted, spellings: Mapping[str, Spelling], queries: Mapping[str, str]
-) -> HitPage:
-    filters = await _filters(conn, query)
-    found = build_product_queries(wanted, spellings, filters) if filters is not None else []
+async def search_products(conn: Connection, query: ProductQuery, prepared: Prepared) -> HitPage:
+    found = prepared.stages(query, await _filters(conn, query), is_tiered=False)
+    queries, span = prepared.queries, prepared.span(query)
     answered = await conn.fetch(
         SQL["rank_products"],
         found,
@@ -41,7 +37,8 @@ async def search_products(
         list(queries.values()),
         query.lowest_price,
         query.highest_price,
-        query.since or EVER,
+        span.start or EVER,
+        span.end or NEVER,
     )
     rows, looked_at = [row for row in answered if row["id"] is not None], answered[0]["candidates"]
     is_bounded = looked_at >= MOST_RANKED
@@ -54,21 +51,17 @@ async def search_products(
         is_estimate=is_bounded,
         looked_at=looked_at if is_bounded else None,
         facets=count_facets(rows),
+        problems=prepared.problems,
         next_after=write_cursor(shown[-1]["score"], shown[-1]["id"]) if len(rest) > len(shown) else None,
     )
 
 
-async def _filters(conn: Connection, query: ProductQuery) -> list[str] | None:
-    """Returns the filters on the terms of every hit; None if there can be no hit."""
-    texts = [query.language, query.brand, query.category, query.availability, query.currency]
+async def _filters(conn: Connection, query: ProductQuery) -> list[str]:
+    """Returns the filters that only products have, on the terms of every hit."""
+    texts = [query.brand, query.category, query.availability, query.currency]
     rows = await conn.fetch(SQL["fold"], [text.replace("\0", "") if text else None for text in texts])
-    marks = [quote(f"={kind}{row[0]}") for kind, row in zip("lbkvu", rows, strict=True) if row[0]]
-    dates = date_marks(query.since.astimezone(UTC).date(), clock.now().date()) if query.since else None
-    filters = [*marks, *filter(None, (dates, price_marks(query.lowest_price, query.highest_price)))]
-    if query.domain is None:
-        return filters
-    domain_id = await conn.fetchval(SQL["find_domain"], query.domain)
-    return None if domain_id is None else [*filters, quote(f"=d{domain_id}")]
+    marks = [quote(f"={kind}{row[0]}") for kind, row in zip("bkvu", rows, strict=True) if row[0]]
+    return [*marks, *filter(None, [price_marks(query.lowest_price, query.highest_price)])]
 
 
 async def _guess(conn: Connection, found: Sequence[str]) -> int:

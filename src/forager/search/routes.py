@@ -17,11 +17,16 @@ from forager.pages import schemas as models
 from forager.search import duplicates
 from forager.search import service as control
 from forager.search.models import Query as Asked
+from forager.storage.factory import open_readonly_store
 
 router = APIRouter(tags=["search"])
+QUERY = (
+    'All of these; "in this order"; -without; this OR that; site:shop.example, language:de, title:word, url:part, '
+    "date:2026-11-01..2026-11-07, since:7d, until:2026-11."
+)
 Words = Annotated[
     Text,
-    Query(min_length=1, max_length=1000, description='All of these; "in this order"; -without; this OR that.'),
+    Query(min_length=1, max_length=1000, description=QUERY),
 ]
 Language = Annotated[str | None, Query(pattern="^[A-Za-z0-9-]{1,35}$", examples=["en"])]
 PageUrl = Annotated[Url, Query(description="A page in any spelling.", examples=["https://shop.example/lamp"])]
@@ -48,7 +53,9 @@ async def search(
 
 
 async def search_response(request: Request, query: Asked) -> Response:
-    found = await control.search(get_forager(request).pool, query, elsewhere=request.app.state.searching)
+    forager = get_forager(request)
+    bodies = open_readonly_store(forager.settings)
+    found = await control.search(forager.pool, query, bodies=bodies, elsewhere=request.app.state.searching)
     page = found.page
     return reply(
         {
@@ -62,6 +69,8 @@ async def search_response(request: Request, query: Asked) -> Response:
             "suggestion": found.suggestion,
             "is_corrected": found.is_corrected,
             "not_indexed_yet": found.waiting,
+            "cut_pages": found.cut,
+            "noindex_pages": found.noindex,
             "note": found.note,
         }
     )

@@ -10,15 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from forager.search.dates import Span, read_span
 from forager.search.models import ProductQuery, Query
 from forager.search.stream import GAP, write_stream
-from forager.search.words import Leaf, Wanted
+from forager.search.url_words import url_parts, wanted_words
+from forager.search.words import Field, Leaf, Wanted
 
 TITLE_BOOST, HEADING_BOOST = 4.0, 2.0
 MOST_FACETS = 10
 UNKNOWN = "unknown"
 MARK = "s"
 """First character of the search server's cursors; PostgreSQL's begin with a digit."""
+NO_DOMAIN = -1
 Clause = dict[str, Any]
 
 
@@ -30,11 +33,15 @@ class LexemePositions(NamedTuple):
 
 
 Placing = Mapping[Leaf, LexemePositions]
+Filters = Mapping[Leaf, Clause]
 
 
-def match(wanted: Wanted, placings: Mapping[str, Placing]) -> Clause | None:
+def match(wanted: Wanted, placings: Mapping[str, Placing], filters: Filters | None = None) -> Clause | None:
     """Returns None if no configuration has anything left to search for."""
-    clauses = {config: _in_one(wanted, placing) for config, placing in placings.items()}
+    filters = filters or {}
+    if not wanted.terms:
+        return _in_one(wanted, {}, filters)
+    clauses = {config: _in_one(wanted, placing, filters) for config, placing in placings.items()}
     if not any(clauses.values()):
         return None
     configs: dict[str, list[str]] = {}
@@ -50,11 +57,15 @@ def match(wanted: Wanted, placings: Mapping[str, Placing]) -> Clause | None:
     return {"bool": {"should": parts, "minimum_should_match": 1}}
 
 
-def _in_one(wanted: Wanted, placing: Placing) -> Clause | None:
-    groups = [_any_of(filter(None, (_leaf(placing[leaf]) for leaf in group))) for group in wanted.groups]
+def _in_one(wanted: Wanted, placing: Placing, filters: Filters) -> Clause | None:
+    groups = [
+        _any_of(filter(None, (_leaf(leaf, placing[leaf]) if leaf.is_text else filters[leaf] for leaf in group)))
+        for group in wanted.groups
+    ]
     if not (wanting := [group for group in groups if group]):
         return None
-    without = [clause for leaf in wanted.unwanted if (clause := _on("words", placing[leaf]))]
+    unwanted = (_found(leaf, placing[leaf]) if leaf.is_text else filters[leaf] for leaf in wanted.unwanted)
+    without = [clause for clause in unwanted if clause]
     return {"bool": {"must": wanting, **({"must_not": without} if without else {})}}
 
 
@@ -65,12 +76,22 @@ def _any_of(clauses: Iterable[Clause]) -> Clause | None:
     return {"bool": {"should": each, "minimum_should_match": 1}}
 
 
-def _leaf(placed: LexemePositions) -> Clause | None:
-    found = _on("words", placed)
+def _leaf(leaf: Leaf, placed: LexemePositions) -> Clause | None:
+    found = _found(leaf, placed)
     if found is None:
         return None
     better = [_all_of("title_words", placed, TITLE_BOOST), _all_of("heading_words", placed, HEADING_BOOST)]
     return {"bool": {"must": [found], "should": better}}
+
+
+def _found(leaf: Leaf, placed: LexemePositions) -> Clause | None:
+    """Matches documents with the leaf. Titles come first in the words of a document, so that a phrase whose words are
+    all in the title is nearly always there in this order."""
+    found = _on("words", placed)
+    if found is None or leaf.field is not Field.TITLE:
+        return found
+    in_title = _all_of("title_words", placed, 1.0)
+    return {"bool": {"must": [in_title], "filter": [found]}}
 
 
 def _on(field: str, placed: LexemePositions) -> Clause | None:
@@ -86,6 +107,39 @@ def _all_of(field: str, placed: LexemePositions, boost: float) -> Clause:
     """Matches all lexemes in any order: these fields hold each lexeme once, without meaningful positions."""
     text = " ".join(lexeme for lexeme in placed.lexemes if lexeme != GAP)
     return {"match": {field: {"query": text, "operator": "and", "boost": boost}}}
+
+
+def filter_clauses(
+    wanted: Wanted, domains: Mapping[str, int], now: datetime, time_field: str = "read_at"
+) -> dict[Leaf, Clause]:
+    """Returns what the filters of a query are for the server. `domains` are those named by `site:` that are known."""
+    return {leaf: _filter_clause(leaf, domains, now, time_field) for leaf in wanted.filters}
+
+
+def _filter_clause(leaf: Leaf, domains: Mapping[str, int], now: datetime, time_field: str) -> Clause:
+    match leaf.field:
+        case Field.SITE:
+            return _exactly("domain_id", domains.get(leaf.text, NO_DOMAIN))
+        case Field.LANGUAGE:
+            return _exactly("languages", leaf.text.replace("_", "-").lower())
+        case Field.URL:
+            return _scoreless([_term("url_words", word) for word in wanted_words(url_parts(leaf.text))])
+        case _:
+            span = read_span(leaf.field, leaf.text, now) or Span()
+            bounds = {side: at.isoformat() for side, at in (("gte", span.start), ("lt", span.end)) if at is not None}
+            return _scoreless([{"range": {time_field: bounds}}])
+
+
+def _exactly(field: str, value: Any) -> Clause:
+    return _scoreless([_term(field, value)])
+
+
+def _term(field: str, value: Any) -> Clause:
+    return {"term": {field: {"value": value}}}
+
+
+def _scoreless(clauses: Sequence[Clause]) -> Clause:
+    return {"bool": {"filter": list(clauses)}}
 
 
 # What a search is narrowed to, and what is counted -------------------------------------------------------------------
@@ -109,7 +163,7 @@ def product_filters(query: ProductQuery, domain_id: int | None, folded: Mapping[
 def _common_filters(query: Query, domain_id: int | None) -> list[Clause]:
     return [
         *([{"term": {"domain_id": {"value": domain_id}}}] if domain_id is not None else []),
-        *([{"term": {"languages": {"value": query.language.lower()}}}] if query.language else []),
+        *([{"term": {"languages": {"value": query.language.replace("_", "-").lower()}}}] if query.language else []),
     ]
 
 

@@ -3,9 +3,11 @@
 import contextlib
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import asyncpg
 
+from forager.db import query as db_query
 from forager.db.types import Connection, Pool
 from forager.domains.lookup import known_name
 from forager.errors import ConflictError, ForagerError, SearchServerError
@@ -16,17 +18,27 @@ from forager.search.bulk_index import push_changes
 from forager.search.models import HitPage, ProductQuery, Query, SearchBackend
 from forager.search.names import Names
 from forager.search.opensearch import ServerSearch
-from forager.search.postgres import PostgresSearch
+from forager.search.postgres import SQL, PostgresSearch
 from forager.search.rebuild import has_live
 from forager.search.server import SearchServer
 from forager.search.server_query import is_search_cursor
-from forager.search.snippets import Load, add_snippets
+from forager.search.snippets import add_snippets
+from forager.storage.text import Bodies
 
 FEW = 3
 """With fewer hits, a spelling correction is tried."""
 CATCH_UP_PAGES = 2000
 """Pages that a search indexes first, so that a crawl that has just ended can be found at once."""
 MOST_WAITING = 1_000_000
+MOST_COUNTED = 10_000
+
+
+class Unsearched(NamedTuple):
+    cut: int
+    noindex: int
+
+
+UNSEARCHED = db_query.Query(SQL["count_unsearched"], Unsearched)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +50,12 @@ class SearchResult:
     """There are no hits for the original words; these are hits for the suggestion."""
     waiting: int = 0
     """Fetched pages that are not indexed yet."""
+    cut: int | None = None
+    """Where nothing was found: pages whose text has more words than are searched, up to `MOST_COUNTED`."""
+    noindex: int | None = None
+    """Where nothing was found: pages that forbid indexing, and are not searched, up to `MOST_COUNTED`."""
     note: str | None = None
-    """Why PostgreSQL was used instead of the search server."""
+    """What is wrong with the filters in the query, and why PostgreSQL was used instead of the search server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +67,9 @@ class ExternalSearch:
 
 
 async def search(
-    pool: Pool, query: Query, *, load: Load | None = None, elsewhere: ExternalSearch | None = None
+    pool: Pool, query: Query, *, bodies: Bodies | None = None, elsewhere: ExternalSearch | None = None
 ) -> SearchResult:
-    """Returns hits, and a suggestion if there are few. Opens its own transactions. `load` reads stored bodies for
+    """Returns hits, and a suggestion if there are few. Opens its own transactions. `bodies` are read for
     snippets."""
     async with pool.acquire() as conn:
         waiting = await _catch_up(conn)
@@ -61,14 +77,18 @@ async def search(
         if not isinstance(query, ProductQuery):
             query = replace(query, words=to_query(query.words))  # processed like the words of pages
         try:
-            answer = await _search_backends(conn, query, load, elsewhere)
+            answer = await _search_backends(conn, query, bodies, elsewhere)
         except asyncpg.QueryCanceledError:
             raise ForagerError("The search took too long: narrow it with --domain, --language or --since.") from None
-    return replace(answer, waiting=waiting)
+        if not answer.page.hits and not query.after and not answer.page.is_empty_query:
+            missed = await UNSEARCHED.one(conn, MOST_COUNTED)
+            answer = replace(answer, cut=missed.cut, noindex=missed.noindex)
+    note = " ".join(filter(None, [*answer.page.problems, answer.note])) or None
+    return replace(answer, waiting=waiting, note=note)
 
 
 async def _search_backends(
-    conn: Connection, query: Query, load: Load | None, elsewhere: ExternalSearch | None
+    conn: Connection, query: Query, bodies: Bodies | None, elsewhere: ExternalSearch | None
 ) -> SearchResult:
     """Uses the backend that issued the cursor `after`; without one, the server, or PostgreSQL if the server fails."""
     is_theirs, is_ours = is_search_cursor(query.after), bool(query.after) and not is_search_cursor(query.after)
@@ -78,7 +98,7 @@ async def _search_backends(
             await _sync_external(conn, elsewhere)
             async with conn.transaction(isolation="repeatable_read", readonly=True):
                 if await has_live(conn):
-                    return await _look(conn, ServerSearch(conn, elsewhere.server, elsewhere.names), query, load)
+                    return await _look(conn, ServerSearch(conn, elsewhere.server, elsewhere.names), query, bodies)
             why = "The search server has no index yet."
         except SearchServerError as error:
             why = str(error)
@@ -89,16 +109,16 @@ async def _search_backends(
             "search_moved",
         )
     async with conn.transaction(isolation="repeatable_read", readonly=True):
-        answer = await _look(conn, PostgresSearch(conn), query, load)
+        answer = await _look(conn, PostgresSearch(conn), query, bodies)
     return replace(answer, note=f"{why} PostgreSQL answered instead." if why else None)
 
 
-async def _look(conn: Connection, backend: SearchBackend, query: Query, load: Load | None) -> SearchResult:
+async def _look(conn: Connection, backend: SearchBackend, query: Query, bodies: Bodies | None) -> SearchResult:
     answer = await _run_search(backend, query)
-    if load is None or isinstance(query, ProductQuery):
+    if bodies is None or isinstance(query, ProductQuery):
         return answer
     asked = replace(query, words=answer.suggestion or query.words) if answer.is_corrected else query
-    hits = await add_snippets(conn, backend, asked, answer.page.hits, load)
+    hits = await add_snippets(conn, backend, asked, answer.page.hits, bodies)
     return replace(answer, page=replace(answer.page, hits=hits))
 
 

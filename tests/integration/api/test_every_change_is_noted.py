@@ -24,6 +24,7 @@ ELSEWHERE = {
     **dict.fromkeys(("read_sitemap", "map_site", "map_site_v2"), "it changes nothing"),
     **dict.fromkeys(("scrape", "scrape_v2", "crawl", "crawl_v2"), "tests/integration/firecrawl"),
     **dict.fromkeys(("cancel_crawl", "cancel_crawl_v2"), "tests/integration/firecrawl"),
+    "try_extractor": "it changes nothing",
 }
 Deed = tuple[str, str, str, Any, str]
 """The function of the route, its method and path, what is sent, and what it is called in the log."""

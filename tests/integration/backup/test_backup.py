@@ -74,8 +74,13 @@ async def test_what_is_saved_comes_back(world: Past, settings: Settings, into: S
     put(settings, "warc/one.warc.gz.open", b"begun")
     put(settings, "tmp/half", b"nobody refers to it")
     await cold.move(world.conn, settings.home / "cold", RETENTION, by="test", pause_s=0)
+    extractor = settings.home / "extractors" / "lamps.toml"
+    extractor.parent.mkdir()
+    extractor.write_text("name = 'lamps'")
     made = await save(settings)
+    extractor.write_text("name = 'edited since'")
     restored = await restore(into, made.path)
+    assert (into.home / "extractors/lamps.toml").read_text() == "name = 'lamps'"
     assert [verdict.promise.number for verdict in restored.verdicts if verdict.broken] == []
     assert (into.home / "bodies/ab/cdef.zst").read_bytes() == b"body"
     assert (into.home / "bodies/warc/one.warc.gz.open").read_bytes() == b"begun"

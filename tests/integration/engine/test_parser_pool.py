@@ -65,6 +65,8 @@ def read(fetched, **how):
         os.abort()
     while b"<title>Slow" in fetched.body and not (folder / "go on").exists():
         time.sleep(0.01)
+    if b"<title>Extractor" in fetched.body and how["extractors"]:
+        os.kill(os.getpid(), 11)
     if b"Bug" in fetched.body:
         raise ValueError("an odd page")
     return real(fetched, **how)
@@ -189,6 +191,16 @@ async def test_a_page_that_ends_its_processes_fails_and_the_others_are_read(fixt
     assert error.code == code
     assert says in str(error)
     assert titles(found) == [f"Page {number}" for number in range(20) if number != 5]
+
+
+async def test_a_page_whose_extractors_end_its_processes_is_read_without_them(fixtures: None, tmp_path: Path) -> None:
+    async with open_pool(CONFIG._replace(extractors_folder=str(tmp_path)), 1) as pool:
+        assert pool is not None
+        with pytest.raises(ParserCrashError):  # there are no extractors that could be at fault
+            await pool.read(a_page(b"<title>Extractor</title>"))
+        (tmp_path / "lamps.toml").write_text('name = "lamps"')
+        reading = await pool.read(a_page(b"<title>Extractor</title>"))
+    assert titles([reading]) == ["Extractor"]
 
 
 async def test_a_page_that_ends_a_shared_process_is_read_in_one_of_its_own(fixtures: None) -> None:

@@ -28,6 +28,9 @@ from forager.frontier.models import Outcome, OutcomeKind
 from forager.parsing.keywords import CONFIGS
 from forager.products.models import Product
 from forager.products.store import ProductVisit, store
+from forager.records.models import FoundRecord
+from forager.records.store import RecordVisit
+from forager.records.store import store as store_records
 from forager.search import index
 from forager.stats import seals
 from forager.storage import snapshot
@@ -54,6 +57,7 @@ DEEP = {
     "current_prices": "UPDATE products SET price = 1",
     "chained_prices": "DELETE FROM product_prices WHERE id = (SELECT min(id) FROM product_prices)",
     "products_of_pages": "UPDATE products SET page_id = (SELECT id FROM pages WHERE url LIKE '%gone')",
+    "records_of_pages": """UPDATE records SET fields = '{"price": "1"}'""",
     "indexed_pages": "DELETE FROM indexed_pages",
     "indexed_products": "DELETE FROM indexed_products",
     "indexed_signals": "UPDATE pages SET title = 'Another' WHERE url LIKE '%about'",
@@ -138,6 +142,8 @@ async def sound(world: World) -> World:
     for number, price in enumerate(("19.99", "24.99")):
         product = replace(KETTLE, price=Decimal(price))
         await store(conn, [ProductVisit(shop, world.pages[f"{SEED}about"], number, f"{SEED}about", product)])
+        record = FoundRecord("kettles", "kettle", None, {"title": "Kettle", "price": price})
+        await store_records(conn, [RecordVisit(shop, world.pages[f"{SEED}about"], number, [record], ("kettles",))])
     read = Outcome(a_target(page=world.pages[f"{SEED}about"]), OutcomeKind.SUCCESS, 200, reading=a_detailed_reading())
     await record_details(conn, [read])
     assert (await index.index_batch(conn, CONFIGS)).changed > 0

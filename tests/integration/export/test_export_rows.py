@@ -15,6 +15,9 @@ from forager.export.commands.writers import write_file
 from forager.export.rows import COLUMNS, Filters, Kind, column_types, estimate, statement_of, stream, stream_crawl
 from forager.frontier.details import record_details
 from forager.frontier.models import Outcome, OutcomeKind
+from forager.records.models import FoundRecord
+from forager.records.store import RecordVisit
+from forager.records.store import store as store_records
 from forager.runs.models import RunSpec, Scope
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -29,7 +32,17 @@ SELECT id, domain_id, ARRAY[id - 1, id - 2], '' FROM pages WHERE url LIKE '%/n%'
 INSERT INTO crawl_tasks (page_id, domain_id) SELECT id, domain_id FROM pages WHERE url LIKE '%/n%';
 ANALYZE;
 """
-KINDS: tuple[Kind, ...] = ("pages", "structured-data", "links", "products", "prices", "images", "tasks")
+KINDS: tuple[Kind, ...] = (
+    "pages",
+    "structured-data",
+    "links",
+    "products",
+    "prices",
+    "images",
+    "tasks",
+    "records",
+    "items",
+)
 
 
 async def rows_of(conn: Any, kind: Kind, **filters: Any) -> list[dict[str, Any]]:
@@ -99,8 +112,11 @@ async def show(world: Any) -> None:
 
 
 async def detail(world: Any) -> None:
-    """The seed has a headline and structured data."""
+    """The seed has a headline, structured data and a record."""
     target = a_target(page=world.pages[SPEC.seeds[0]])
+    lamp = FoundRecord("lamps", "lamp", None, {"title": "A lamp", "price": None}, {}, ("missing:price",))
+    visit = RecordVisit(world.domains["shop.example"], world.pages[SPEC.seeds[0]], 1, [lamp], ("lamps",), seen_at=AT)
+    await store_records(world.conn, [visit])
     await record_details(world.conn, [Outcome(target, OutcomeKind.SUCCESS, 200, reading=a_detailed_reading())])
 
 
@@ -146,6 +162,10 @@ async def test_a_page_has_what_scripts_rely_on(world: Any) -> None:
         ("structured-data", {}, 1),
         ("structured-data", {"domain": "idle.example"}, 0),
         ("structured-data", {"since": datetime(2999, 1, 1, tzinfo=UTC)}, 0),
+        ("items", {}, 1),
+        ("items", {"domain": "idle.example"}, 0),
+        ("records", {}, 1),
+        ("records", {"since": datetime(2999, 1, 1, tzinfo=UTC)}, 0),
         ("images", {}, 3),
         ("images", {"status": "stored"}, 0),
         ("images", {"domain": "idle.example"}, 0),
@@ -172,7 +192,7 @@ async def test_details_fit_every_format(world: Any, tmp_path: Path) -> None:
     from pyarrow import parquet
 
     await detail(world)
-    for kind in ("pages", "structured-data"):
+    for kind in ("pages", "structured-data", "items", "records"):
         for ending in ("jsonl", "csv", "parquet"):
             async with world.conn.transaction(isolation="repeatable_read", readonly=True):
                 types = await column_types(world.conn, kind)
@@ -183,6 +203,12 @@ async def test_details_fit_every_format(world: Any, tmp_path: Path) -> None:
     assert parquet.read_table(tmp_path / "pages.parquet")["published_on"][0].as_py() == date(2026, 1, 2)
     items = parquet.read_table(tmp_path / "structured-data.parquet")["structured_data"][0].as_py()
     assert json.loads(items) == json.loads(ITEMS)
+    [item] = parquet.read_table(tmp_path / "items.parquet").to_pylist()
+    assert (item["position"], item["syntax"], item["types"]) == (0, "json-ld", ["Product"])
+    assert json.loads(item["properties"]) == json.loads(ITEMS)[0]["properties"]
+    [record] = parquet.read_table(tmp_path / "records.parquet").to_pylist()
+    assert (json.loads(record["fields"]), record["is_complete"]) == ({"title": "A lamp", "price": None}, False)
+    assert "missing:price" in (tmp_path / "records.csv").read_text()
 
 
 async def test_pages_of_a_run_are_those_it_visited(world: Any) -> None:
@@ -255,11 +281,11 @@ async def test_a_whole_table_is_streamed_and_not_sorted(world: Any, kind: Kind) 
         assert await estimate(world.conn, kind) > 0
         await anext(stream(world.conn, kind), None)
         nothing: dict[Kind, tuple[Any, ...]] = {
-            "pages": (None, [], None, None, False, None),
-            "tasks": (None,) * 4,
-            "images": (None,) * 4,
+            "pages": (None, [], None, None, False, None, None, None),
+            "tasks": (None,) * 6,
+            "images": (None,) * 6,
         }
-        plan = await world.conn.fetchval("EXPLAIN (FORMAT JSON) " + statement_of(kind), *nothing.get(kind, (None,) * 3))
+        plan = await world.conn.fetchval("EXPLAIN (FORMAT JSON) " + statement_of(kind), *nothing.get(kind, (None,) * 5))
     assert set(nodes(json.loads(plan)[0]["Plan"])) & {"Sort", "Hash", "Hash Join", "Merge Join", "Materialize"} == set()
 
 

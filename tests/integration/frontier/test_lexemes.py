@@ -232,9 +232,7 @@ async def test_what_is_used_is_not_forgotten(ground: Ground, monkeypatch: pytest
     [
         pytest.param("a <b c> d", id="a tag goes over spaces"),
         pytest.param("~user of", id="a sign at the beginning"),
-        pytest.param("word " * 4100, id="too many"),
-        pytest.param("word " * 300, id="too often"),
-        pytest.param("a-b-c-d-e-f-g-h-i-j " * 390, id="too far"),
+        pytest.param("word " * 65_536, id="too many"),
     ],
 )
 async def test_what_is_left_to_postgres(ground: Ground, text: str) -> None:
@@ -246,6 +244,26 @@ async def test_what_is_left_to_postgres(ground: Ground, text: str) -> None:
     await store.save_signals(ground.conn, [(outcome, words)], CONFIGS, Lexemes())
     (wanted,) = await by_postgres(ground.conn, [("english", words)])
     assert (await ground.page(page))["keywords_tsv"] == wanted
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        pytest.param(Keywords("word", "word other", "", "word " * 300 + "end"), id="often"),
+        pytest.param(Keywords("word " * 254, "word " * 300, "word", "word end"), id="often in several"),
+        pytest.param(Keywords("", "tea", "", "a-b-c-d-e-f-g-h-i-j " * 3000 + "tea"), id="far"),
+        pytest.param(Keywords("", "", "x y " * 9000, "x tea y"), id="far in several"),
+        pytest.param(
+            Keywords("", "", "", " ".join(f"word{number % 4000} x-{number}" for number in range(19_000))), id="mixed"
+        ),
+    ],
+)
+@pytest.mark.parametrize("config", ["english", "simple"])
+async def test_the_limits_of_a_tsvector_are_kept_as_postgres_does(
+    ground: Ground, keywords: Keywords, config: str
+) -> None:
+    pages = [(config, keywords)]
+    assert await spelled(ground.conn, Lexemes(), pages) == await by_postgres(ground.conn, pages)
 
 
 async def test_the_language_that_stuck_decides(ground: Ground) -> None:

@@ -76,10 +76,13 @@ HOT = {
     "save_signals": Hot(
         FRONTIER["save_signals"],
         (
-            *([1], ["t"], ["d"], ["en"], [KEY], ["x"], [1], [None], [None], [""], [""], [""], [None], [None], [None]),
-            *([""], [None], [None], [None], [None], ["en"], ["english"], ["english"], [bytes(4)]),
+            *([1], ["t"], ["d"], ["en"], [KEY], ["x"], [1], [None], [None], [None], [None], [None]),
+            *([None], [None], [None], [None], ["en"], ["english"], ["english"], [bytes(4)]),
         ),
         {"pages_pkey"},
+    ),
+    "save_keywords": Hot(
+        FRONTIER["save_keywords"], ([1], ["t"], ["h"], ["d"], ["w"], ["en"], ["english"]), {"pages_pkey"}
     ),
     "record_states": Hot(FRONTIER["record_states"], ([1], ["gone"], [None], [None], [None]), {"pages_pkey"}),
     "delete_links": Hot(FRONTIER["delete_links"], ([1, 2],), {"page_link_lists_pkey"}),

@@ -117,7 +117,8 @@ async def test_of_very_many_the_best_are_ranked_and_the_rest_is_guessed(
     await library.add("http://a.example/home", "Home", "tea", depth=0)
     await library.index()
     await library.conn.execute("ANALYZE indexed_pages")
-    monkeypatch.setattr(postgres, "MOST_RANKED", 5)
+    monkeypatch.setattr(postgres, "MOST_CANDIDATES", 5)
+    monkeypatch.setattr(postgres, "FEW", 0)
     page = await library.search("tea", limit=2)
     assert [hit.url for hit in page.hits] == ["http://a.example/deep", "http://a.example/home"]
     assert (page.is_estimate, page.looked_at) == (True, 5)
@@ -131,7 +132,7 @@ async def test_a_page_that_has_the_word_in_title_and_text_counts_once(
     for number in range(3):
         await library.add(f"http://a.example/{number}", f"Tea {number}", "all about tea")
     await library.index()
-    monkeypatch.setattr(postgres, "MOST_RANKED", 5)
+    monkeypatch.setattr(postgres, "MOST_CANDIDATES", 5)
     page = await library.search("tea")
     assert (page.total, page.is_estimate, page.looked_at) == (3, False, None)
 
@@ -144,11 +145,11 @@ async def test_words_in_a_row_that_were_not_looked_for_everywhere_are_told(
         await library.add(f"http://a.example/{number}", f"Page {number}", "green pots, black tea", depth=1)
     await library.add("http://a.example/deep", "Deep", "cups, tea pots", depth=4)
     await library.index()
-    monkeypatch.setattr(postgres, "MOST_RANKED", 5)
-    monkeypatch.setattr(postgres, "PHRASE_FACTOR", 1)
+    monkeypatch.setattr(postgres, "MOST_CANDIDATES", 5)
+    monkeypatch.setattr(postgres, "FEW", 0)
     page = await library.search('"tea pots"')
     assert (page.hits, page.total, page.is_estimate, page.looked_at) == ([], 0, True, 5)
-    monkeypatch.setattr(postgres, "PHRASE_FACTOR", 2)
+    monkeypatch.setattr(postgres, "MOST_CANDIDATES", 10)
     assert (await library.search('"tea pots"')).total == 1
 
 

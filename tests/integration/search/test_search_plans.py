@@ -9,7 +9,7 @@ from tests.integration.search.conftest import IN_POSTGRES
 
 from forager import clock
 from forager.pages.queries import SQL as LISTING
-from forager.search.cursor import EVER
+from forager.search.cursor import EVER, NEVER
 from forager.search.duplicates import SQL as DUPLICATES
 from forager.search.index import FIRST
 from forager.search.index import SQL as INDEX
@@ -44,12 +44,14 @@ ANALYZE;
 BIG = {"pages", "indexed_pages", "indexed_products", "products", "page_clusters", "search_words", "domains"}
 QUERY = "'common' & '=t1'"
 PLANS = {
-    "rank": (SEARCH["rank"], ([QUERY], 1000, EVER, ["simple"], ["'common'"]), {"indexed_pages_terms", "pages_pkey"}),
+    "candidates": (SEARCH["candidates"], ([QUERY], 1000, EVER, NEVER), {"indexed_pages_terms"}),
+    "rank": (SEARCH["rank"], ([1, 2], ["simple", "simple"], ["simple"], ["'common'"], 300), {"pages_pkey"}),
+    "count_unsearched": (SEARCH["count_unsearched"], (1000,), {"pages_unsearched"}),
     "pages_by_id": (LISTING["pages_by_id"], (None, None, "cs", None, None, None, None, 100), {"pages_language"}),
     "show": (SEARCH["show"], ([1, 2], ["simple"], ["'common'"]), {"pages_pkey"}),
     "rank_products": (
         SEARCH["rank_products"],
-        (["'common' & '=acommon'"], 1000, ["simple"], ["'common'"], None, None, EVER),
+        (["'common' & '=acommon'"], 1000, ["simple"], ["'common'"], None, None, EVER, NEVER),
         {"indexed_products_terms", "products_pkey"},
     ),
     "show_products": (SEARCH["show_products"], ([1, 2], ["simple"], ["'common'"]), {"products_pkey"}),
@@ -58,7 +60,7 @@ PLANS = {
     "take_read": (INDEX["take_read"], (*FIRST, EVER, 500), {"pages_read"}),
     "count_waiting": (INDEX["count_waiting"], (clock.now(), 0, 100), {"pages_read"}),
     "find_clusters": (INDEX["find_clusters"], ([1, 2, 3],), {"page_clusters_bands"}),
-    "put_pages": (INDEX["put_pages"], ([1], ["simple"], [1]), {"pages_pkey"}),
+    "put_pages": (INDEX["put_pages"], ([1], ["simple"], [1], ["d1 example"]), {"pages_pkey"}),
     "count_words": (INDEX["count_words"], (["word1"], [1]), {"search_words_pkey"}),
     "largest_clusters": (DUPLICATES["largest_clusters"], (None, None, 20), {"page_clusters_large"}),
     "clusters_of_domain": (DUPLICATES["clusters_of_domain"], (None, None, "d1.example", 20), {"indexed_pages_domain"}),
@@ -106,9 +108,9 @@ async def test_no_statement_reads_a_table_from_end_to_end(filled: Any) -> None:
 
 
 async def test_a_word_on_every_page_is_ranked_on_some_of_them(filled: Any) -> None:
-    sql, arguments, _ = PLANS["rank"]
+    sql, arguments, _ = PLANS["candidates"]
     async with filled.transaction():
         await filled.execute(SEARCH["keep_it_short"], "20s")
         found = json.loads(await filled.fetchval("EXPLAIN (ANALYZE, FORMAT JSON) " + sql, *arguments))
-    read = [node for node in nodes(found[0]["Plan"]) if node.get("Relation Name") == "pages"]
+    read = [node for node in nodes(found[0]["Plan"]) if node.get("Relation Name") == "indexed_pages"]
     assert sum(node["Actual Rows"] * node["Actual Loops"] for node in read) <= 1000

@@ -118,8 +118,13 @@ def test_proxies_that_fail_a_tenth_of_the_time_are_bad(requests: int, failed: in
 def test_products_that_can_no_longer_be_read_are_noticed(
     now: tuple[int, int], before: tuple[int, int], level: Level | None
 ) -> None:
-    facts = RuleInput(parsers=[ParseStats("a.example", *now, *before)])
+    facts = RuleInput(
+        parsers=[ParseStats("a.example", *now, *before)],
+        fields=[ParseStats("a.example", *now, *before, "offers", field) for field in ("price", "")],
+    )
     assert levels(facts).get(("parse_drop", "a.example")) == level
+    assert levels(facts).get(("coverage_drop", "a.example offers.price")) == level
+    assert levels(facts).get(("coverage_drop", "a.example offers")) == level
 
 
 @pytest.mark.parametrize(

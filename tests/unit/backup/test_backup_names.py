@@ -7,6 +7,7 @@ import pytest
 
 from forager.backup.files import FOLDERS, parse_file_list
 from forager.errors import StoreError
+from forager.parsing.extractors.load import FOLDER as EXTRACTORS
 from forager.retention import archive_file as cold_file
 from forager.storage.body_store import FOLDER as BODIES
 
@@ -16,7 +17,7 @@ def listed(name: str) -> bytes:
 
 
 def test_the_folders_are_those_of_a_data_folder() -> None:
-    assert {BODIES, cold_file.FOLDER} == FOLDERS
+    assert {BODIES, cold_file.FOLDER, EXTRACTORS} == FOLDERS
 
 
 @pytest.mark.parametrize("name", ["bodies/ab/cd.zst", "cold/visits/2026-01.jsonl.zst"])

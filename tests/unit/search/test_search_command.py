@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from forager.search.commands.search import render_hits, summarize
+from forager.search.commands.search import _quoted, render_hits, summarize
 from forager.search.models import Hit, HitPage, Marked
 from forager.search.service import SearchResult
 
@@ -36,6 +36,24 @@ def test_without_a_terminal_nothing_is_cut() -> None:
 
 def test_crawled_text_cannot_steer_the_terminal() -> None:
     assert not any(character in line for line in lines(80) for character in "\x1b\u202e")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("two words", '"two words"'),
+        ("-two words", '-"two words"'),
+        ("title:two words", 'title:"two words"'),
+        ("-title:two words", '-title:"two words"'),
+        ("note: two words", '"note: two words"'),
+        ("site:a.example -lang:en", "site:a.example -lang:en"),
+        ("tea site:a.example", "tea site:a.example"),
+        ("tea OR pot", "tea OR pot"),
+        ("tea", "tea"),
+    ],
+)
+def test_quotes_that_the_shell_took_are_put_back(typed: str, meant: str) -> None:
+    assert _quoted(typed) == meant
 
 
 def test_matches_are_marked() -> None:

@@ -12,7 +12,7 @@ const MARK = "2px solid #d97706";
 /** The page without what could run or load; the sandbox and the policy would stop it too. */
 export function harmless(html: string): string {
   // Styles go before the page is parsed: the browser reports each of them to the console as blocked.
-  const bare = html.replace(/<style\b[^]*?<\/style\s*>/gi, "").replace(/\sstyle\s*=/gi, " data-style=");
+  const bare = html.replace(/<style\b[\s\S]*?<\/style\s*>/gi, "").replace(/\sstyle\s*=/gi, " data-style=");
   const page = new DOMParser().parseFromString(bare, "text/html");
   for (const element of page.querySelectorAll(REMOVED)) element.remove();
   for (const element of page.querySelectorAll("*")) {

@@ -16,7 +16,7 @@ import { pieces } from "./marked";
 type Hits = Schemas["Hits"];
 type Hit = Schemas["Hit"];
 type Kind = "pages" | "products";
-const EXAMPLES = ["lamp", '"tall lamp"', "lamp -folding", "kettle OR teapot"];
+const EXAMPLES = ["lamp", '"tall lamp"', "lamp -folding", "kettle OR teapot", "title:lamp since:7d"];
 const AT_ONCE = 20;
 
 /** Hits of one kind; both kinds are asked for, so that the tabs can say how many there are. */
@@ -140,7 +140,9 @@ function Asking({ q, onAsk }: { q: string | undefined; onAsk: (q: string | undef
         </Button>
       </div>
       <p id="search-hint" className="mt-1.5 text-xs text-soft">
-        All of these words; <code>"in this order"</code>; <code>-without</code>; <code>this OR that</code>.
+        All of these words; <code>"in this order"</code>; <code>-without</code>; <code>this OR that</code>;{" "}
+        <code>site:</code>, <code>language:</code>, <code>title:</code>, <code>url:</code>, <code>date:2026-11</code>,{" "}
+        <code>since:7d</code>.
       </p>
     </form>
   );
@@ -159,8 +161,8 @@ const Welcome = ({ ask: look }: { ask: (q: string) => void }) => (
       </div>
     }
   >
-    Titles, descriptions, headings and the first words of every page that was read are searched, and the names, brands
-    and categories of products.
+    Titles, descriptions, headings and texts of the pages that were read are searched, and the names, brands and
+    categories of products.
   </Empty>
 );
 
@@ -253,11 +255,23 @@ function Results({
             ? "This address is not known, or was not read yet: no page has it. Add it as a seed, or look at its domain."
             : isFiltered
               ? "At least not in the language and domain that are chosen."
-              : "Try fewer or other words, or look under the other tab. Of each page the title, the headings and the first words are searched. Pages can be found a few minutes after they are read."}
+              : unsearched(first, kind)}
         </Empty>
       )}
     </div>
   );
+}
+
+/** What was looked at and what was not, so that nothing is said of the rest. */
+function unsearched(found: Hits, kind: Kind): string {
+  const several = (count: number, thing: string) => `${number(count)} ${thing}${count === 1 ? "" : "s"}`;
+  const parts = [
+    ...(found.not_indexed_yet ? [`${several(found.not_indexed_yet, "page")} read lately`] : []),
+    ...(found.cut_pages ? [`the ends of ${several(found.cut_pages, "long page")}`] : []),
+    ...(found.noindex_pages ? [`${several(found.noindex_pages, "page")} with noindex`] : []),
+  ];
+  const advice = "Try fewer or other words, or look under the other tab.";
+  return kind === "pages" && parts.length ? `${advice} Not looked at: ${parts.join(", ")}.` : advice;
 }
 
 const Marked = ({ of }: { of: Schemas["Marked"] }) => (
@@ -342,6 +356,7 @@ function ProductHit({ hit }: { hit: Hit }) {
 const Below = ({ hit }: { hit: Hit }) => (
   <p className="mt-1.5 flex flex-wrap gap-x-3 text-xs text-soft">
     {hit.language && <span>{hit.language}</span>}
+    {hit.is_cut && <span title="Its text has more words than are searched">longer than what is searched</span>}
     <span>
       read <Time at={hit.fetched_at} />
     </span>

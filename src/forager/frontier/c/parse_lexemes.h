@@ -11,7 +11,6 @@
 
 /* The limits of lexemes.py; a test compares them. */
 #define LONGEST_REMEMBERED 40
-#define LAST_PLACE 16383
 #define FIRST_MARK 7770000
 #define MARK_DIGITS 7
 

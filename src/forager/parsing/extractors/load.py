@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from forager import clock
 from forager.errors import UsageError
 from forager.parsing.extractors.definition import Extractor
+from forager.parsing.models import ParseOptions
 
 FOLDER = "extractors"
 """Within the data folder."""
@@ -80,6 +81,11 @@ def load_folder(folder: Path) -> Loaded:
     return Loaded(
         tuple(extractor for extractor, _ in found.values()), tuple(file for _, file in found.values()), tuple(bad)
     )
+
+
+def may_run_extractors(options: ParseOptions, folder: str) -> bool:
+    """Returns whether an extractor may run on a page that is parsed with these options."""
+    return bool(options.extractor_texts or (options.extractors and folder and _list_files(Path(folder))))
 
 
 def _list_files(folder: Path) -> list[Path]:

@@ -1,5 +1,6 @@
 """`forager search WORDS`: full text search over crawled pages; with `--products`, over products."""
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -37,7 +38,11 @@ def search(
     *,
     asked: Annotated[
         list[str],
-        typer.Argument(metavar="WORDS", help='Words that must occur; "a phrase"; -excluded; this OR that.'),
+        typer.Argument(
+            metavar="WORDS",
+            help='Words that must occur; "a phrase"; -excluded; this OR that; site:, language:, title:, url:, date:, '
+            "since: and until:.",
+        ),
     ],
     language: Annotated[
         str | None,
@@ -108,7 +113,7 @@ def search(
 
     async def run_search(pool: Any) -> "SearchResult":
         async with open_searching(settings) as elsewhere:
-            return await control.search(pool, query, load=open_readonly_store(settings).load, elsewhere=elsewhere)
+            return await control.search(pool, query, bodies=open_readonly_store(settings), elsewhere=elsewhere)
 
     answer = repair(settings, "search", run_search)
     if as_json:
@@ -118,11 +123,17 @@ def search(
 
 
 def _quoted(word: str) -> str:
-    """The shell took the quotes of "two words"; they meant something."""
-    bare = word.lstrip("-")
-    return (
-        f'{word[: len(word) - len(bare)]}"{bare}"' if " " in bare and '"' not in bare and " OR " not in bare else word
-    )
+    """The shell took the quotes of "two words", or of title:"two words"; they meant something. What has an operator
+    inside is a query of its own."""
+    from forager.search.words import FIELDS
+
+    lead, name, bare = re.fullmatch(r"(-*)([A-Za-z]*:)?(.*)", word, re.DOTALL).groups("")  # type: ignore[union-attr]
+    if name[:-1].lower() not in FIELDS:
+        name, bare = "", name + bare
+    names = "|".join(FIELDS)
+    if " " not in bare or '"' in bare or re.search(rf" OR | -\S|(?:^| )(?:{names}):", bare, re.IGNORECASE):
+        return word
+    return f'{lead}{name}"{bare}"'
 
 
 def _language(text: str | None) -> str | None:
@@ -174,6 +185,8 @@ def as_document(asked: str, answer: "SearchResult") -> dict[str, Any]:
         "suggestion": answer.suggestion,
         "is_corrected": answer.is_corrected,
         "not_indexed_yet": answer.waiting,
+        "cut_pages": answer.cut,
+        "noindex_pages": answer.noindex,
         "note": answer.note,
     }
 
@@ -198,6 +211,8 @@ def render_hits(page: "HitPage", now: datetime, width: int | None) -> Iterator["
 
 def _about(hit: "Hit", now: datetime) -> str:
     parts = [hit.language or "no language", words.clean(hit.domain), words.format_relative(hit.fetched_at, now)]
+    if hit.is_cut:
+        parts.append("longer than what is searched")
     return " · ".join([*_build_details(hit.details), *parts])
 
 
@@ -266,7 +281,7 @@ def summarize(answer: "SearchResult", asked: str, thing: str = "page") -> Iterat
         looked_at = words.things(page.looked_at, thing)
         yield f"None of the likeliest {looked_at} for {shown} has it. There are more: {NARROWER}."
     elif not page.hits:
-        yield f"No {thing} was found for {shown}. Fewer or other words, or fewer filters, find more.{_indexed(thing)}"
+        yield f"No {thing} was found for {shown}{_unsearched(answer, thing)}."
     else:
         yield f"{_total(page, thing)}{_facets(page)}"
         if answer.suggestion:
@@ -281,13 +296,16 @@ def summarize(answer: "SearchResult", asked: str, thing: str = "page") -> Iterat
         yield f"{late} read lately cannot be found yet: forager schedule run index --once"
 
 
-def _indexed(thing: str) -> str:
-    """What a search looks at, for whoever knows better."""
-    return (
-        " Of each page the title, the headings and the first `search.words_per_page` words are searched."
-        if thing == "page"
-        else ""
-    )
+def _unsearched(answer: "SearchResult", thing: str) -> str:
+    """Returns what was not looked at, so that nothing is said of it."""
+    parts = [
+        *([f"{words.things(answer.waiting, 'page')} read lately"] if answer.waiting else []),
+        *([f"the ends of {words.things(answer.cut, 'long page')}"] if answer.cut else []),
+        *([f"{words.things(answer.noindex, 'page')} with noindex"] if answer.noindex else []),
+    ]
+    if not parts or thing != "page":
+        return ""
+    return f" among the indexed words of the pages that were read; not looked at: {', '.join(parts)}"
 
 
 def _total(page: "HitPage", thing: str) -> str:
