@@ -46,12 +46,15 @@ MEDIA_TYPE = "application/problem+json"
 URN = "urn:forager:problem:"
 """The prefix of every problem type."""
 PROBLEMS: Mapping[str, str] = {
+    "unsupported_option": "400: an option of Firecrawl that Forager does not have",
     "unauthenticated": "401: neither a session nor a token that is valid",
     "wrong_password": "401: name or password are wrong",
     "forbidden": "403: the role or the scope of who asks does not reach so far",
     "foreign_request": "403: a request that another site had the browser make",
     "not_found": "404: there is no such path, domain, page, task, …",
     "method_not_allowed": "405: the path has other methods, which `Allow` names",
+    "fetch_timeout": "408: the page did not come in time",
+    "fetch_failed": "502: the site could not be reached, or its response not be read",
     "body_timeout": "408: the body did not come to its end in time",
     "conflict": "409: it cannot be done to what is there now, for another reason than those below",
     "account_disabled": "409: the account is switched off",
@@ -66,6 +69,7 @@ PROBLEMS: Mapping[str, str] = {
     "domain_known": "409: the domain is known, so that it can only be purged or blocked",
     "domain_without_turn": "409: the domain is blocked, at rest or finished, and has no turn",
     "exists": "409: the same is there already",
+    "fetch_denied": "409: robots.txt or the address guard forbids the page",
     "job_running": "409: the job is running right now",
     "last_admin": "409: nobody else could sign in as an admin",
     "not_configured": "409: a setting is missing or wrong for it",

@@ -29,6 +29,7 @@ TAGS = (
     ("proxies", "Ways out, and the pools of domains."),
     ("captures", "Stored versions of pages: lists, bodies, differences."),
     ("exports", "Everything out again."),
+    ("firecrawl", "Scrape, crawl and map as Firecrawl has them; off unless `api.firecrawl` is true."),
     ("alerts", "What is wrong, who looks after it, who is told."),
     ("errors", "Failures that are one problem, and what to do with them."),
     ("storage", "What takes how much room; archives, backups, purges."),

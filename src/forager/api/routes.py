@@ -11,6 +11,7 @@ from forager.domains.routes import denied as domains_denied
 from forager.domains.routes import domains, profiles
 from forager.explain.routes import checks as explain
 from forager.export import routes as exports
+from forager.firecrawl.routes import firecrawl
 from forager.frontier import routes as frontier
 from forager.images import routes as images
 from forager.pages import routes as pages
@@ -22,6 +23,7 @@ from forager.retention import routes as retention
 from forager.runs import routes as runs
 from forager.scheduler import routes as schedule
 from forager.search import routes as search
+from forager.site_audit import routes as site_audit
 from forager.stats.routes import stats
 from forager.storage import routes as storage
 from forager.tasks.routes import bulk as tasks_many
@@ -40,6 +42,7 @@ ALL = tuple(
         queues,
         stats,
         domains,
+        site_audit,
         domains_bulk,
         domains_denied,
         profiles,
@@ -55,6 +58,7 @@ ALL = tuple(
         search,
         proxies,
         exports,
+        firecrawl,
         alerts,
         errors,
         storage,

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from forager.dashboard import INDEX, File
 
-OURS = ("/api/", "/health", "/metrics")
+OURS = ("/api/", "/v1/", "/v2/", "/health", "/metrics")
 ICON = "/icon.svg"
 """Also served at `/favicon.ico`, which browsers request whatever the page says."""
 NOT_PAGES = ("/assets/",)

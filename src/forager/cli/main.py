@@ -33,6 +33,7 @@ from forager.errors import ForagerError, UserError
 from forager.explain.commands import audit, check, repair, why
 from forager.export.commands import export
 from forager.images import commands as images
+from forager.mcp.commands import mcp
 from forager.pages.commands import fetch, links, page, pages, read, text
 from forager.plugins import commands as plugins
 from forager.products import commands as products
@@ -46,6 +47,7 @@ from forager.runtime.commands import up
 from forager.scheduler import commands as schedule
 from forager.search.commands import duplicates, reindex, search
 from forager.seeds.commands import seed
+from forager.site_audit import commands as report
 from forager.stats import commands as stats
 from forager.storage.commands import bodies, storage
 from forager.tasks.commands import batches, errors, task, tasks
@@ -83,6 +85,7 @@ for family in (
     page,
     images,
     links,
+    report,
     pages,
     runs,
     workers,
@@ -94,6 +97,7 @@ for family in (
     extractors,
     items,
     search,
+    mcp,
     duplicates,
     reindex,
     why,

@@ -404,6 +404,9 @@ class Api(Section):
     rate_limit_user: Count = _setting(100, "Requests per minute of one user.")
     rate_limit_admin: Count = _setting(500, "Requests per minute of one admin.")
     rate_limit_seeds: Count = _advanced(10, "Requests per minute of one admin that add seeds.")
+    firecrawl: bool = _setting(
+        False, "Whether scrape, crawl and map are served as Firecrawl's API has them, at /v1 and /v2."
+    )
     database_connections: int = _advanced(10, "Database connections of one API process.", ge=2, le=200)
     statement_timeout: PositiveDuration = _advanced(10.0, "A database statement of the API is cancelled after this.")
     max_body_size: Size = _advanced(MIB, "Largest body of a request.")

@@ -310,11 +310,11 @@ CREATE TABLE robots_requests (
     origin       text        NOT NULL,
     requested_at timestamptz NOT NULL,
     pace_ms      integer     NOT NULL,
-    purpose      text        NOT NULL DEFAULT 'robots' CHECK (purpose IN ('robots', 'login')),
+    purpose      text        NOT NULL DEFAULT 'robots' CHECK (purpose IN ('robots', 'login', 'fetch')),
     id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY
 );
 CREATE INDEX robots_requests_history ON robots_requests (domain_id, requested_at);
-COMMENT ON TABLE robots_requests IS 'Owner: domains. Every request for a robots.txt and of a login, so that politeness can be proved from the history.';
+COMMENT ON TABLE robots_requests IS 'Owner: domains. Every request for a robots.txt, of a login, and for a single page that a person or program asked for, so that politeness can be proved from the history.';
 
 CREATE TABLE domain_sessions (
     domain_id      bigint      PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
@@ -622,6 +622,21 @@ CROSS JOIN LATERAL ROWS FROM (
     unnest(l.to_page_ids), unnest(string_to_array(l.rels, ',')), unnest(string_to_array(l.anchors, E'\x1f')))
     WITH ORDINALITY AS e (to_page_id, rel, anchor, position);
 COMMENT ON VIEW page_links IS 'Who links to whom, a row for each link: to read; frontier writes page_link_lists.';
+
+CREATE VIEW page_visits AS
+SELECT p.id AS page_id, p.domain_id, p.url, p.depth, p.is_seed, p.status, p.title, p.description, p.language, p.canonical_url, p.duplicate_of,
+       COALESCE(p.content_type LIKE 'text/html%' OR p.content_type LIKE 'application/xhtml+xml%', false) AS is_html,
+       COALESCE('noindex' = ANY (p.flags), false) AS is_noindex,
+       v.outcome, v.status_code, v.error_code, v.response_time_ms, v.bytes, v.completed_at,
+       COALESCE(v.outcome = 'success' AND (v.status_code < 300 OR v.status_code = 304), false) AS is_ok,
+       COALESCE(v.outcome = 'success' AND v.status_code BETWEEN 300 AND 399 AND v.status_code <> 304, false) AS is_redirect,
+       COALESCE(v.outcome IN ('failed', 'timeout', 'blocked_4xx', 'blocked_5xx'), false) AS is_broken
+FROM pages p
+LEFT JOIN LATERAL (
+    SELECT t.outcome, t.status_code, t.error_code, t.response_time_ms, t.bytes, t.completed_at
+    FROM crawl_tasks t WHERE t.page_id = p.id AND t.outcome IS NOT NULL AND t.outcome <> 'cancelled' ORDER BY t.id DESC LIMIT 1) v ON true
+WHERE NOT p.is_image AND NOT p.is_sitemap;
+COMMENT ON VIEW page_visits IS 'Pages with their newest closed visit, and what it means for a report of their site: to read.';
 
 CREATE TABLE page_details (
     page_id         bigint PRIMARY KEY REFERENCES pages (id) ON DELETE CASCADE,

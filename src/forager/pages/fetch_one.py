@@ -3,6 +3,9 @@
 Redirects are followed here, each after its own check by the address guard and robots.txt; a crawl makes pages of them.
 """
 
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,6 +36,8 @@ from forager.urls.domain import origin_of
 from forager.urls.resolve import resolve_links
 
 ROBOTS_TRIES_S: tuple[float, ...] = ()
+Turn = Callable[[str], AbstractAsyncContextManager[Callable[[], None]]]
+"""URL → a context that is entered when its request may leave, with what is called when it is sent."""
 
 
 @dataclass(slots=True)
@@ -84,10 +89,13 @@ async def fetch_one(
     *,
     parser: str = "auto",
     rendering: str = Rendering.NEVER,
+    turn: Turn = lambda _url: at_once(),
+    rules: dict[str, Rules] | None = None,
     search_words: int | None = None,
 ) -> Seen:
     """Fetches a normalised `url`. Errors of the site or the guard are in the result; only our own errors are raised.
-    `search_words` are those of the URL's domain; without a database, those of the instance."""
+    Each request is made in its `turn`. `rules` are those of robots.txt files that were fetched, by origin; new ones are
+    added. `search_words` are those of the URL's domain; without a database, those of the instance."""
     if search_words is not None:
         searching = settings.search.model_copy(update={"words_per_page": search_words})
         settings = settings.model_copy(update={"search": searching})
@@ -108,22 +116,32 @@ async def fetch_one(
         ) as client,
         open_proxied_client(settings, client, "fetch") as ways,
     ):
-        errand = _SingleFetch(settings, client, ways, seen)
+        errand = _SingleFetch(settings, client, ways, seen, turn=turn, rules={} if rules is None else rules)
         await errand.follow(url)
         if seen.fetched is not None and seen.fetched.body and 200 <= seen.fetched.status_code < 300:
-            _parse_page(seen, settings, parser)
+            await asyncio.to_thread(_parse_page, seen, settings, parser)
             if rendering != Rendering.NEVER:
                 await errand.draw(parser, rendering)
     return seen
 
 
 class _SingleFetch:
-    def __init__(self, settings: Settings, client: Client, ways: ProxiedClient, seen: Seen) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        client: Client,
+        ways: ProxiedClient,
+        seen: Seen,
+        *,
+        turn: Turn,
+        rules: dict[str, Rules],
+    ) -> None:
         self._settings = settings
         self._client = client
         self._ways = ways
         self._seen = seen
-        self._rules: dict[str, Rules] = {}
+        self._turn = turn
+        self._rules = rules
 
     async def follow(self, url: str) -> None:
         from forager.errors import VisitError
@@ -154,7 +172,7 @@ class _SingleFetch:
             self._seen.draw_ms = _elapsed_ms(began)
         if drawn is not None:
             self._seen.fetched = replace(drawn.page, raw=fetched.raw)
-            _parse_page(self._seen, settings, parser)
+            await asyncio.to_thread(_parse_page, self._seen, settings, parser)
         flag = RENDERED if drawn is not None else RENDER_FAILED
         reading = self._seen.reading
         assert reading is not None
@@ -176,12 +194,21 @@ class _SingleFetch:
         self._seen.hops.append(hop)
         if not hop.robots.allowed:
             raise RobotsDeniedError(f"robots.txt line {hop.robots.line} says {hop.robots.rule!r}")
+        async with self._turn(url) as note_sent:
+            fetched = await self._request(url, hop, note_sent)
+        hop.status_code = fetched.status_code
+        if location := fetched.headers.get("location"):
+            hop.location = resolve_links(url, [location])[0]
+        return fetched
+
+    async def _request(self, url: str, hop: RequestStep, note_sent: Callable[[], None]) -> Fetched:
         began, timing = clock.monotonic(), hop.timing
         hop.address = await self._client.locate(url)
         timing.name_ms = _elapsed_ms(began)
 
         def sent() -> None:
             timing.sent_ms = _elapsed_ms(began)
+            note_sent()
 
         def read_body(content_type: str) -> bool:
             timing.head_ms = _elapsed_ms(began)
@@ -189,9 +216,6 @@ class _SingleFetch:
 
         fetched = await self._ways.get(url, on_sent=sent, read_body=read_body, keeps_raw=True, sniff=PDF_SNIFF)
         timing.total_ms = _elapsed_ms(began)
-        hop.status_code = fetched.status_code
-        if location := fetched.headers.get("location"):
-            hop.location = resolve_links(url, [location])[0]
         return fetched
 
     async def _rules_of(self, origin: str) -> Rules:
@@ -201,7 +225,7 @@ class _SingleFetch:
                 0,
                 origin,
                 ttl_s=self._settings.politeness.robots_ttl,
-                turn=at_once,
+                turn=lambda: self._turn(f"{origin}/robots.txt"),
                 waits_s=ROBOTS_TRIES_S,
             )
             if copy.error is not None:
@@ -217,7 +241,7 @@ def _parse_page(seen: Seen, settings: Settings, parser: str) -> None:
     began = clock.monotonic()
     more: dict[str, Any] = {"parser_name": parser}
     words, agent = settings.search.words_per_page, settings.politeness.robots_agent
-    seen.reading = page_parser.read(fetched, keyword_words=words, robots_agent=agent, **more)
+    seen.reading = page_parser.read(fetched, keyword_words=words, robots_agent=agent, markdown=True, **more)
     seen.read_ms = _elapsed_ms(began)
     seen.detected = detect(select_sample(seen.reading.text))
     reach = CrawlScope.of(RunSpec((fetched.url,), Scope.ANY))

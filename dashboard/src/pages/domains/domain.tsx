@@ -14,6 +14,7 @@ import { useWhy } from "../why/why";
 import { DomainOverview } from "./overview";
 import { DomainErrors, DomainHistory, Visits } from "./past";
 import { Pool } from "./pool";
+import { SiteReport } from "./report";
 import { Robots } from "./robots";
 import { DomainSettings, useDomainSettings } from "./settings_form";
 import { Traps } from "./traps";
@@ -26,6 +27,7 @@ const TABS = [
   { key: "why", text: "Why" },
   { key: "visits", text: "Visits" },
   { key: "errors", text: "Errors" },
+  { key: "report", text: "Report" },
   { key: "robots", text: "robots.txt" },
   { key: "traps", text: "Traps" },
   { key: "proxies", text: "Proxies" },
@@ -74,6 +76,7 @@ export function DomainPage() {
           {tab === "why" && <WhyOfDomain name={data.name} />}
           {tab === "visits" && <Visits name={data.name} />}
           {tab === "errors" && <DomainErrors domain={data} />}
+          {tab === "report" && <SiteReport name={data.name} />}
           {tab === "robots" && <Robots domain={data} />}
           {tab === "traps" && <Traps name={data.name} />}
           {tab === "proxies" && <Pool name={data.name} />}

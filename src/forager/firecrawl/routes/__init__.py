@@ -1,0 +1,1 @@
+"""The routes of Firecrawl's API, and what becomes of its options."""
