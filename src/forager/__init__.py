@@ -1,21 +1,32 @@
 """Forager: a self-hosted crawl platform. `ARCHITECTURE.md` describes where everything is.
 
 `forager.read` reads one page from its bytes, without network or database. `forager.open` opens an instance: crawl it,
-and take its pages, products and links as rows or tables.
+and take its pages, products and links as rows or tables. `forager.hookimpl` marks the functions of a plug-in.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from forager.library import Instance
+    from forager.plugins.markers import hookimpl
     from forager.reading import PageContent
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "open", "read"]
+__all__ = ["__version__", "hookimpl", "open", "read"]
 
 
-def read(body: bytes, url: str, content_type: str = "text/html") -> "PageContent":
-    """Returns the content of a page as `forager.reading.PageContent`. `url` is the address it came from.
+def __getattr__(name: str) -> Any:
+    """Provides `hookimpl` when it is first used: only plug-ins do."""
+    if name == "hookimpl":
+        from forager.plugins import markers
+
+        return markers.hookimpl
+    raise AttributeError(f"module 'forager' has no attribute {name!r}")
+
+
+def read(body: bytes | str, url: str, content_type: str = "text/html") -> "PageContent":
+    """Returns the content of a page as `forager.reading.PageContent`. `url` is the address it came from; `body` are its
+    bytes, whose charset is found, or text.
 
     Raises a `forager.errors.ForagerError` for a `url` that is not a web address, and when no parser can read the body.
     Bad HTML raises nothing.

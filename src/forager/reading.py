@@ -126,10 +126,12 @@ class PageContent:
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
 
-def read(body: bytes, url: str, content_type: str = "text/html") -> PageContent:
-    """Reads one page. Raises BadUrlError for a `url` that is not a web address and DecodeError when the parser fails;
-    both are ForagerErrors. Bad HTML raises nothing."""
+def read(body: bytes | str, url: str, content_type: str = "text/html") -> PageContent:
+    """Reads one page. Text has no charset of its own, whatever it or the type declare. Raises BadUrlError for a `url`
+    that is not a web address and DecodeError when the parser fails; both are ForagerErrors. Bad HTML raises nothing."""
     address = normalize(url)
+    if isinstance(body, str):
+        body, content_type = body.encode("utf-8", "replace"), f"{content_type.partition(';')[0]}; charset=utf-8"
     return content_of(read_body(body, address, content_type), address)
 
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -24,6 +25,19 @@ TRIED = {
     *("forager.toml", "README.md"),
 }
 SHOP = ("shop=12",)
+HARM = """
+import ctypes, forager
+
+calls = 0
+
+@forager.hookimpl
+def extract_records(page):
+    global calls
+    calls += "/p/" in page.url
+    if calls == 3:
+        ctypes.string_at(0)
+    return [{"quotient": calls / (calls - 2)}]
+"""
 
 
 def run(forager: Forager, name: str, *arguments: str, **environ: str) -> str:
@@ -84,6 +98,33 @@ def test_prices_are_watched(forager: Forager) -> None:
     changed = [page for page in first if first[page]["price"] != second[page]["price"]]
     assert changed
     assert all(second[page]["price"] in said for page in changed)
+
+
+def test_a_plugin_finds_records_drops_links_and_adds_a_command(forager: Forager, open_web: OpenWeb) -> None:
+    web = open_web(*SHOP)
+    (url,) = web.urls
+    forager.do("test", str(EXAMPLES / "plugins"))
+    home = Path(forager.environ["FORAGER_HOME"])
+    shutil.copytree(EXAMPLES / "plugins", home / "plugins", ignore=shutil.ignore_patterns("__pycache__"))
+    (home / "plugins" / "harm.py").write_text(HARM)
+    run(forager, "crawl-a-site.sh", url)
+    pages = {json.loads(line)["url"] for line in (forager.folder / "pages.jsonl").read_text("utf-8").splitlines()}
+    whole = web.key.expected_success()
+    assert pages == {page for page in whole if "sort=" not in page and "brand=" not in page} < whole
+
+    offers = [json.loads(line) for line in forager.do("export", "records").splitlines()]
+    found = [row for row in offers if row["extractor"] == "copper_oak"]
+    assert {row["kind"] for row in found} == {"offer"}
+    assert len({row["key"] for row in found}) == 12, "no list was read without it"
+    reasons = forager.do("why", f"{url}c/kettles-1?sort=price")
+    assert "left out by the URL rule of the plug-in copper_oak" in reasons
+    assert len(forager.do("cheapest", "--number", "2").splitlines()) == 2
+    plugins = {row["name"]: row for row in json.loads(forager.do("plugins", "--json"))}
+    assert (plugins["copper_oak"]["state"], plugins["copper_oak"]["errors"]) == ("loaded", 0)
+    harmed = {failure["hook"]: failure for failure in plugins["harm"]["failures"]}
+    assert harmed["extract_records"]["errors"] >= 1
+    assert "not called any more" in harmed["crash"]["error"]
+    forager.do("check")
 
 
 def test_the_settings_are_settings() -> None:

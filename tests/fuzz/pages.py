@@ -33,7 +33,7 @@ def a_page(body: bytes, content_type: str = "text/html; charset=utf-8", **header
 def read_soon(page: Fetched) -> Reading | None:
     began = time.process_time()
     try:
-        return read(page, keyword_words=WORDS_READ)
+        return read(page, keyword_words=WORDS_READ, markdown=True)
     except DecodeError:
         return None
     finally:

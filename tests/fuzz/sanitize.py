@@ -98,6 +98,7 @@ def _read(pages: Iterator[bytes] | list[bytes]) -> int:
             read(
                 Fetched("https://a.example/b", 200, {"content-type": "text/html"}, body, len(body), 1),
                 keyword_words=200,
+                markdown=True,
             )
         except DecodeError:
             continue

@@ -34,6 +34,13 @@ def test_all_words_are_there() -> None:
     assert page.text.split()[-1] == "word19999"
 
 
+def test_text_has_no_charset_of_its_own() -> None:
+    text = "<meta charset=latin-1><title>Käse für 3 €</title><main><p>Der Käse ist alt.</p><a href=x>mehr</a></main>"
+    page = forager.read(text, URL)
+    assert (page.title, page.links[0].anchor, page.products) == ("Käse für 3 €", "mehr", [])
+    assert page.text == forager.read(text.encode(), URL, "text/html; charset=utf-8").text
+
+
 def test_text_without_spaces_is_whole() -> None:
     page = forager.read(f"<main><p>{'水を沸かす。' * 5000}</p></main>".encode(), URL)
     assert len(page.text) == 30_000

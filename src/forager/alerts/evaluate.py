@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forager.alerts import store
+from forager.alerts.plugin_rules import all_rules
 from forager.alerts.rules import RULES, Finding, Rule
 from forager.alerts.store import BY_RULE, Key, Put, Row
 from forager.alerts.watch import Level, Move, Watch, step
@@ -61,6 +62,7 @@ def say(looked: AlertChanges) -> None:
 def plan_of(findings: Sequence[Finding], watched: Mapping[Key, tuple[Watch, int | None]], now: datetime) -> Plan:
     """Plans the changes. A watched subject without a finding is good."""
     found = {(finding.rule, finding.subject): finding for finding in findings}
+    rules = all_rules()
     watches: dict[Key, Watch] = {}
     raises: list[Finding] = []
     seen: dict[int, Finding] = {}
@@ -68,7 +70,7 @@ def plan_of(findings: Sequence[Finding], watched: Mapping[Key, tuple[Watch, int 
     for key in sorted({*found, *watched}):
         watch, alert = watched.get(key, (Watch(), None))
         finding = found.get(key)
-        rule = RULES.get(key[0], RETIRED)
+        rule = rules.get(key[0], RETIRED)
         watches[key], move = step(
             watch, finding.level if finding else Level.GOOD, now, hold=rule.hold, quiet=rule.quiet
         )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from forager.alerts import store
 from forager.alerts.evaluate import look, say
+from forager.alerts.plugin_rules import evaluate_plugin_rules
 from forager.alerts.rules import Limits, RuleInput, evaluate_rules
 from forager.alerts.service_health import probe_services
 from forager.config.settings import Settings
@@ -20,6 +21,8 @@ from forager.errors import (
     VisitTimeoutError,
 )
 from forager.frontier.models import OutcomeKind
+from forager.plugins import registry
+from forager.plugins import store as plugin_store
 from forager.scheduler.job import Job, JobContext
 from forager.scheduler.text import things
 from forager.search.sync import read_rejected
@@ -57,7 +60,9 @@ class AlertsJob(Job):
         async with conn.transaction():
             now = await read_clock(conn)
             facts = replace(await gather(context), services=services)
-            looked = await look(conn, evaluate_rules(facts, limits_from_settings(settings)), now, webhooks.add)
+            findings = [*evaluate_rules(facts, limits_from_settings(settings)), *await evaluate_plugin_rules(facts)]
+            looked = await look(conn, findings, now, webhooks.add)
+            await plugin_store.add_errors(conn, registry.current().take_errors())
         say(looked)
         return f"{looked.open:,} open; {things(len(looked.raised), 'alert')} raised, {len(looked.resolved):,} resolved"
 

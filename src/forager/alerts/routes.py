@@ -16,7 +16,6 @@ from forager.api.reply import listed, reply
 from forager.api.types import After, Body, Limit, Number, PathId, Reason, ReasonBody, Text, Url, reason_of
 from forager.errors import NotFoundError
 from forager.politeness.guard import guard_from_settings as guard_of
-from forager.tasks.submit import read_webhook
 from forager.webhooks import service as webhooks
 
 router = APIRouter(tags=["alerts"])
@@ -123,7 +122,7 @@ async def unmute_rule(
 @router.post("/api/admin/alerts/targets", status_code=201, response_model=models.Target, responses=responses())
 async def add_target(request: Request, who: Admin, body: NewTarget) -> Response:
     """A webhook that is told when alerts of this severity, or worse, are raised and resolved."""
-    read_webhook(body.url, guard_of(get_forager(request).settings))
+    control.read_target(body.url, guard_of(get_forager(request).settings))
     async with change(request, who) as deed:
         done = await control.add_target(deed.conn, body.url, by=deed.by, severity=body.severity)
         await deed.note(

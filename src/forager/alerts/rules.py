@@ -4,11 +4,13 @@ A finding is bad or between; a subject without a finding is good. The thresholds
 so that a value that oscillates around one of them raises one alert and not twenty.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from forager.alerts.watch import Level
+from forager.config.durations import parse_duration
 from forager.engine.models import describe_pause
 from forager.storage.disk import Disk
 
@@ -137,6 +139,20 @@ RULES: Mapping[str, Rule] = {
         Rule("search_rejected", "warning", 1 * MINUTE, 1 * MINUTE, "The search server would not take some documents."),
     )
 }
+
+RULE_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
+SEVERITIES = ("warning", "critical")
+
+
+def rule_from(name: str, severity: str, hold: str, quiet: str, says: str) -> Rule:
+    """Returns a rule from values as people write them; raises ValueError."""
+    if not RULE_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a rule: it has letters a to z, digits and _, at most 40")
+    if severity not in SEVERITIES:
+        raise ValueError(f"there is no severity {severity!r}; there are {' and '.join(SEVERITIES)}")
+    times = [timedelta(seconds=parse_duration(each)) for each in (hold, quiet)]
+    return Rule(name, severity, times[0], times[1], says)
+
 
 BUGS = "bugs"
 FEWEST_VISITS = 10

@@ -11,7 +11,8 @@ from typing import Any
 from pydantic import with_config
 
 from forager.alerts import store
-from forager.alerts.rules import RULES
+from forager.alerts.plugin_rules import all_rules
+from forager.alerts.rules import RULES, SEVERITIES
 from forager.db.rows import RECORD
 from forager.db.types import Connection
 from forager.domains.lookup import suggestion
@@ -19,10 +20,10 @@ from forager.errors import NotFoundError, UsageError
 from forager.logs import log
 from forager.politeness.guard import AddressGuard
 from forager.tasks.submit import read_webhook
+from forager.webhooks import notifiers
 from forager.webhooks import store as webhooks
 
 Row = dict[str, Any]
-SEVERITIES = ("warning", "critical")
 LONGEST_MUTE_S = 90 * 86_400.0
 LEAST_AWAY_S = 5.0
 """A shorter outage is a restart, and not worth an alert."""
@@ -66,11 +67,11 @@ async def describe(conn: Connection, alert: int) -> Row:
     found = await store.find_alert(conn, alert)
     if found is None:
         raise NotFoundError(f"There is no alert {alert}. `forager alerts --all` lists them.")
-    rule = RULES.get(found["rule"])
+    rule = all_rules().get(found["rule"])
     return {
         **found,
         "says": rule.says if rule else None,
-        "runbook": f"docs/runbook/{found['rule'].replace('_', '-')}.md" if rule else None,
+        "runbook": f"docs/runbook/{found['rule'].replace('_', '-')}.md" if rule and rule.name in RULES else None,
         "events": await store.events_of(conn, alert),
     }
 
@@ -116,7 +117,12 @@ async def add_target(
     that the guard forbids; a host name is resolved when the webhook is called."""
     if severity not in SEVERITIES:
         raise UsageError(f"There is no severity {severity!r}; there are {' and '.join(SEVERITIES)}.", field="severity")
-    return await store.add_target(conn, read_webhook(url, guard), severity=severity, by=by)
+    return await store.add_target(conn, read_target(url, guard), severity=severity, by=by)
+
+
+def read_target(url: str, guard: AddressGuard | None = None) -> str:
+    """Validates a target: a webhook, or `SCHEME:TARGET` of a plug-in's receiver."""
+    return notifiers.check_target(url) if notifiers.is_notifier_target(url) else read_webhook(url, guard)
 
 
 async def remove_target(conn: Connection, target: int) -> str:
@@ -141,7 +147,7 @@ def list_rules() -> list[Row]:
             "quiet_s": rule.quiet.total_seconds(),
             "says": rule.says,
         }
-        for rule in RULES.values()
+        for rule in all_rules().values()
     ]
 
 
@@ -166,10 +172,10 @@ async def _reject_unknown(conn: Connection, alerts: Sequence[int]) -> None:
 
 
 def _validate_rule(rule: str) -> None:
-    if rule not in RULES:
+    if rule not in all_rules():
         raise NotFoundError(f"There is no rule {rule!r}." + _near(rule))
 
 
 def _near(rule: str) -> str:
-    said = suggestion(rule, list(RULES))
+    said = suggestion(rule, list(all_rules()))
     return said if "Did you mean" in said else " `forager alerts rules` lists them all."

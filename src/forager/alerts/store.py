@@ -4,8 +4,8 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from forager.alerts.plugin_rules import all_rules
 from forager.alerts.rules import (
-    RULES,
     FailedLogin,
     Finding,
     JobStatus,
@@ -62,11 +62,12 @@ async def raise_all(conn: Connection, findings: Sequence[Finding]) -> list[Row]:
     """Inserts the alerts and returns those that are new."""
     if not findings:
         return []
+    rules = all_rules()
     rows = await conn.fetch(
         SQL["raise"],
         [each.rule for each in findings],
         [each.subject for each in findings],
-        [RULES[each.rule].severity for each in findings],
+        [rules[each.rule].severity for each in findings],
         [each.message for each in findings],
         [float(each.value) for each in findings],
     )

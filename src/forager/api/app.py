@@ -26,6 +26,7 @@ from forager.engine.transaction_retry import AWAY
 from forager.explain.routes.check_runner import Checking
 from forager.export import routes as exports
 from forager.logs import log
+from forager.plugins.config import use_plugins
 from forager.stats.routes.live import EventStream
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ NOT_FOR_ROUTES = 4
 def create_app(settings: Settings, *, forager: "Forager | None" = None) -> FastAPI:
     """Returns the application for these settings. It opens the database itself, unless it is passed an open Forager."""
     app = _build_base_app()
+    use_plugins(settings)
     app.state.settings = settings
     app.state.forager = forager
     app.state.call_back = _CallBack(app)

@@ -14,6 +14,7 @@ from forager.export import routes as exports
 from forager.frontier import routes as frontier
 from forager.images import routes as images
 from forager.pages import routes as pages
+from forager.plugins import routes as plugins
 from forager.products import routes as products
 from forager.proxies import routes as proxies
 from forager.records import routes as records
@@ -33,6 +34,7 @@ ALL = tuple(
         system,
         workers,
         schedule,
+        plugins,
         explain,
         audit,
         queues,

@@ -19,7 +19,7 @@ from forager.engine.models import describe_pause
 from forager.engine.transaction_retry import AGAIN, AWAY
 from forager.errors import SearchServerError
 from forager.masking import mask_value
-from forager.runtime.schedule import JOBS, enabled_jobs
+from forager.runtime.schedule import all_jobs, enabled_jobs
 from forager.scheduler.job import Loop
 from forager.scheduler.store import list_overdue
 from forager.scheduler.text import things
@@ -32,7 +32,6 @@ router = APIRouter(tags=["system"])
 UNAVAILABLE: tuple[type[BaseException], ...] = (TooManyError, *AWAY, *AGAIN)
 LATE_S = 300.0
 """No job is this late while a scheduler runs, unless another job of its loop takes long."""
-LOOPS = {job.name: job.loop for job in JOBS}
 LONGEST_S = {Loop.SLOW: 3600.0, Loop.NIGHTLY: 86_400.0}
 """Loops whose jobs may take long, and how late a job of theirs may be while one runs."""
 QUEUE_LATE_S = 30.0
@@ -118,9 +117,10 @@ async def _load_health(request: Request) -> Facts:
 def _scheduler(jobs: list[dict[str, Any]]) -> dict[str, str]:
     """Judges by how late each job is: a backup of an hour is no problem, but a loop that hangs is one, whatever the
     other loops do."""
-    busy = {LOOPS[job["name"]] for job in jobs if job["is_running"]}
+    loops = {job.name: job.loop for job in all_jobs()}
+    busy = {loops[job["name"]] for job in jobs if job["is_running"]}
     for job in jobs:
-        loop = LOOPS[job["name"]]
+        loop = loops[job["name"]]
         if job["late_s"] > (LONGEST_S.get(loop, LATE_S) if loop in busy else LATE_S):
             return {"state": "degraded", "detail": f"{job['name']} has been due for {job['late_s']:.0f} s"}
     if not any(job["was_done"] or job["is_running"] for job in jobs):

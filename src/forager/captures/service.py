@@ -70,7 +70,7 @@ async def describe_versions(reader: BodyReader, captures: Sequence[Capture], lim
     version shown is compared with it."""
     described = await describe(reader, captures)
     older: list[Described | None] = [*described[1:], None]
-    return [_version(each, before) for each, before in zip(described, older, strict=True)][:limit]
+    return [_version(each, before) for each, before in zip(described, older, strict=False)][:limit]
 
 
 def _version(each: Described, before: Described | None) -> Version:

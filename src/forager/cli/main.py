@@ -23,6 +23,7 @@ from forager.captures.commands import body, captures
 from forager.cli import completion, demo, man, playground, root
 from forager.cli.help import Group
 from forager.cli.output import complain, set_quiet
+from forager.cli.plugin_commands import with_plugin_commands
 from forager.cli.version import describe_version
 from forager.config import commands as settings
 from forager.db import commands as database
@@ -33,6 +34,7 @@ from forager.explain.commands import audit, check, repair, why
 from forager.export.commands import export
 from forager.images import commands as images
 from forager.pages.commands import fetch, links, page, pages, read, text
+from forager.plugins import commands as plugins
 from forager.products import commands as products
 from forager.proxies.commands import proxies
 from forager.records.commands import extract, extractors, items, records
@@ -116,6 +118,7 @@ for family in (
     webhooks,
     queue,
     schedule,
+    plugins,
     replay,
     recover,
     fetch,
@@ -170,10 +173,10 @@ def run(arguments: Sequence[str]) -> int:
     _configure_streams()
     set_quiet(False)
     if arguments[:1] == [completion.REQUEST]:
-        sys.stdout.write(completion.answer(arguments[1:], lambda word: get_command(build_for(word))))
+        sys.stdout.write(completion.answer(arguments[1:], lambda word: get_command(_find_app([word]))))
         return 0
     try:
-        code = build_for(*arguments[:1])(args=list(arguments), prog_name="forager", standalone_mode=False)
+        code = _find_app(arguments)(args=list(arguments), prog_name="forager", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except typer.TyperException as error:
@@ -190,6 +193,12 @@ def run(arguments: Sequence[str]) -> int:
         return _reject(f"system error: {error.strerror or error} {error.filename or ''}".rstrip() + ".", 1)
     except Exception as error:  # last resort: a bug becomes a sentence, not a traceback
         return _map_db_error(error) or _report_bug(error)
+
+
+def _find_app(arguments: Sequence[str]) -> typer.Typer:
+    """Returns the app that has the command: where it is none of ours, with those of plug-ins."""
+    found = build_for(*arguments[:1])
+    return found if found is not app or arguments == ["--version"] else with_plugin_commands(app)
 
 
 @cache

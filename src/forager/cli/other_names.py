@@ -16,7 +16,6 @@ OTHER_NAMES = {
     "health": "forager check",
     "help": "forager --help",
     "history": "forager tasks",
-    "init": "forager crawl URL",
     "jobs": "forager schedule",
     "list": "forager domains",
     "logs": "forager errors",

@@ -29,9 +29,11 @@ def begin(**flags: Any) -> "Settings":
     from forager import logs
     from forager.cli.root import leave_root
     from forager.config.loader import find_home, load
+    from forager.plugins.config import use_plugins
 
     leave_root(find_home(flags))
     chosen = load(flags)
+    use_plugins(chosen)
     logs.configure(level=chosen.log.level, as_json=chosen.log.format == "json")
     _warn_ignored_file(chosen)
     return chosen

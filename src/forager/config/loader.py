@@ -13,7 +13,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from forager.config.settings import FIELDS, PATHS, SECRETS, SECTIONS, Settings, default_home, nest, write_value
+from forager.config.home import default_home
+from forager.config.settings import FIELDS, PATHS, SECRETS, SECTIONS, Settings, nest, write_value
 from forager.errors import ConfigurationError
 from forager.masking import mask_urls, mask_value
 

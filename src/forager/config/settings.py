@@ -5,7 +5,6 @@ Durations are float seconds, sizes are bytes. Advanced settings are those that f
 lists them with `--all`. Modules do not read settings: the layer above passes them the values they need.
 """
 
-import os
 from collections.abc import Mapping
 from operator import attrgetter
 from pathlib import Path
@@ -16,6 +15,7 @@ from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
 from forager import __version__
+from forager.config.home import default_home
 from forager.config.values import (
     BrokerUrl,
     Bucket,
@@ -42,17 +42,6 @@ from forager.config.values import (
 
 DAY_S = 86400.0
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
-
-
-def default_home() -> Path:
-    """Returns the per-user data folder: XDG on Linux, Application Support on macOS, /var/lib for root."""
-    if data := os.environ.get("XDG_DATA_HOME"):
-        return Path(data) / "forager"
-    if os.uname().sysname == "Darwin":
-        return Path.home() / "Library/Application Support/forager"
-    if os.geteuid() == 0:
-        return Path("/var/lib/forager")
-    return Path.home() / ".local/share/forager"
 
 
 def _setting(default: Any, description: str, *, advanced: bool = False, secret: bool = False, **limits: Any) -> Any:
@@ -231,7 +220,8 @@ class Worker(Section):
     )
     parser_processes: int = _setting(
         1,
-        "Processes that parse pages for a worker; 0: the worker parses them itself, without limits of time and memory.",
+        "Processes that parse pages for a worker; 0: the worker parses them itself, without limits of time and memory, "
+        "unless there are plug-ins that read pages.",
         ge=0,
         le=64,
     )
@@ -387,6 +377,16 @@ class Alerts(Section):
     )
 
 
+class Plugins(Section):
+    enabled: bool = _setting(
+        True, "Whether plug-ins are loaded: files of the folder plugins in the data folder, and installed packages."
+    )
+    disabled: Names = _setting((), "Names of plug-ins that are not loaded.")
+    timeout: Annotated[PositiveDuration, Field(ge=0.1, le=60)] = _advanced(
+        10.0, "Time limit of one call of a plug-in in a parser process."
+    )
+
+
 class Api(Section):
     host: str = _setting("127.0.0.1", "The address the API listens on.", min_length=1)
     port: int = _setting(8600, "The port it listens on; 0: any free one.", ge=0, le=65_535)
@@ -452,6 +452,7 @@ class Settings(Section):
     backup: Backup = Backup()
     search: Search = Search()
     alerts: Alerts = Alerts()
+    plugins: Plugins = Plugins()
     api: Api = Api()
 
     @classmethod

@@ -1390,6 +1390,19 @@ CREATE INDEX error_days_day ON error_days (day);
 COMMENT ON TABLE error_days IS 'Owner: stats. Failures by what they have in common, on a day (UTC): written by the job errors, kept when the history has moved away.';
 COMMENT ON COLUMN error_days.shape IS 'The message without what differs from one failure to the next.';
 
+CREATE TABLE plugin_errors (
+    plugin    text        NOT NULL,
+    hook      text        NOT NULL,
+    errors    bigint      NOT NULL,
+    error     text        NOT NULL,
+    traceback text        NOT NULL,
+    url       text,
+    first_at  timestamptz NOT NULL,
+    last_at   timestamptz NOT NULL,
+    PRIMARY KEY (plugin, hook)
+);
+COMMENT ON TABLE plugin_errors IS 'Owner: plugins. Failures of plug-ins by hook: their number, and the last one.';
+
 CREATE INDEX errors_task ON errors (task_id);
 CREATE INDEX crawl_tasks_ours ON crawl_tasks (completed_at) WHERE outcome = 'failed' AND blame IN ('us', 'parser');
 CREATE INDEX product_days_day ON product_days (day);

@@ -25,6 +25,7 @@ from forager.parsing.challenge import CAPTCHA, CONSENT_WALL, find_refusal_challe
 from forager.parsing.link_columns import LinkColumns
 from forager.parsing.login import redirects_to_login
 from forager.parsing.models import Reading
+from forager.plugins.rewriting import drop_reason_in
 from forager.urls.domain import domain_of
 from forager.urls.normalize import url_key
 
@@ -91,6 +92,8 @@ def follow(target: Target, fetched: Fetched, selector: Selector, max_redirects: 
     url = selector.resolve_redirect(target, location)
     if url is None:
         raise BadResponseError(f"the server answered {fetched.status_code} and leads to no page of the web")
+    if reason := drop_reason_in(url):
+        return Selection(dropped={reason: 1}), None
     if url == target.url:
         raise TooManyRedirectsError("it redirects to itself", has_new_cookie=fetched.has_new_cookie)
     if target.is_image:

@@ -8,7 +8,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections import deque
 from contextlib import suppress
 from itertools import count
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from forager import errors
 from forager.engine.parser_limits import describe_exit
@@ -53,9 +53,19 @@ class RequeueError(Exception):
 class ParserCrashedError(Exception):
     """The process ended while it was reading the page."""
 
-    def __init__(self, exit_code: int) -> None:
+    def __init__(self, exit_code: int, plugin: str = "") -> None:
         super().__init__(describe_exit(exit_code))
         self.exit_code = exit_code
+        self.plugin = plugin
+        """The plug-in it was calling; empty if it was calling none."""
+
+
+class Exit(NamedTuple):
+    """How a process ended."""
+
+    code: int
+    plugin: str = ""
+    """The plug-in it was calling."""
 
 
 class ParserServer:
@@ -66,7 +76,7 @@ class ParserServer:
         self._control, self._theirs = socket.socketpair()
         self._control.setblocking(False)
         self._numbers = count(1)
-        self._exits: dict[int, asyncio.Future[int]] = {}
+        self._exits: dict[int, asyncio.Future[Exit]] = {}
         self._killed: set[int] = set()
         """Processes that were killed at our request."""
         self._ready: asyncio.Future[None] = self._loop.create_future()
@@ -144,11 +154,11 @@ class ParserServer:
             raise
         return process
 
-    async def _describe(self, exit_code: asyncio.Future[int]) -> str:
+    async def _describe(self, exit_code: asyncio.Future[Exit]) -> str:
         if self.is_dead:
             return self._describe_end(self._process.returncode if self._process else None)
         done, _ = await asyncio.wait({exit_code}, timeout=REPORT_S)
-        return self._describe_end(exit_code.result() if done else None)
+        return self._describe_end(exit_code.result().code if done else None)
 
     def kill(self, number: int) -> None:
         """Kills a process if it still runs."""
@@ -175,7 +185,7 @@ class ParserServer:
             return
         self._reports += came
         while len(self._reports) >= REPORT.size:
-            what, number, code = REPORT.unpack_from(self._reports)
+            what, number, code, plugin = REPORT.unpack_from(self._reports)
             self._reports = self._reports[REPORT.size :]
             if what == SERVER_READY:
                 self._ready.set_result(None)
@@ -186,7 +196,7 @@ class ParserServer:
                 log().warning("parser process died", action="parser.died", how=describe_exit(code))
             self._killed.discard(number)
             if (exit_code := self._exits.pop(number, None)) is not None:
-                exit_code.set_result(code)
+                exit_code.set_result(Exit(code, plugin.rstrip(b"\0").decode("utf-8", "replace")))
 
     def _end(self) -> None:
         """Handles the end of the server. Its processes run until their channels are closed; their exits are no longer
@@ -197,7 +207,7 @@ class ParserServer:
             self._ready.set_exception(EOFError())
             self._ready.exception()  # retrieves the exception if no caller waits any more
         for exit_code in self._exits.values():
-            exit_code.set_result(UNKNOWN_EXIT)
+            exit_code.set_result(Exit(UNKNOWN_EXIT))
         self._exits.clear()
 
     async def close(self) -> str:
@@ -229,7 +239,7 @@ class ParserServer:
 class ParserProcess(asyncio.Protocol):
     """The channel to one parser process. Results come in the order of the jobs."""
 
-    def __init__(self, server: ParserServer, number: int, exit_code: asyncio.Future[int]) -> None:
+    def __init__(self, server: ParserServer, number: int, exit_code: asyncio.Future[Exit]) -> None:
         self._loop = asyncio.get_running_loop()
         self._server = server
         self._number = number
@@ -255,14 +265,14 @@ class ParserProcess(asyncio.Protocol):
     async def wait_ready(self) -> None:
         await self._expect()
 
-    async def read(self, fetched: Fetched, options: ParseOptions) -> Reading | None:
+    async def read(self, fetched: Fetched, options: ParseOptions, *, left_out: tuple[str, ...] = ()) -> Reading | None:
         """Returns None for a body that is empty when decompressed. Raises what parsing raises, ParserCrashedError when
         the process ends while it reads this page, and RequeueError when it ends, or takes long, while it reads another
         one."""
         if self.is_closed or self._transport is None:
             raise RequeueError
         job = pickle.dumps(
-            tuple(Job(fetched.url, dict(fetched.headers), fetched.is_truncated, options, fetched.coding)),
+            tuple(Job(fetched.url, dict(fetched.headers), fetched.is_truncated, options, fetched.coding, left_out)),
             protocol=5,
         )
         result = self._expect()
@@ -270,7 +280,7 @@ class ParserProcess(asyncio.Protocol):
         try:
             kind, value = cast("tuple[str, Any]", pickle.loads(await result))  # noqa: S301 (from our own process)
         except ParserCrashedError:
-            raise ParserCrashedError(await self._wait_exit()) from None
+            raise ParserCrashedError(*await self._wait_exit()) from None
         match kind:
             case "reading":
                 return unpack(value)
@@ -282,9 +292,9 @@ class ParserProcess(asyncio.Protocol):
         bug.add_note(value[1])
         raise bug
 
-    async def _wait_exit(self) -> int:
+    async def _wait_exit(self) -> Exit:
         done, _ = await asyncio.wait({self._exit_code}, timeout=REPORT_S)
-        return self._exit_code.result() if done else UNKNOWN_EXIT
+        return self._exit_code.result() if done else Exit(UNKNOWN_EXIT)
 
     def _expect(self) -> asyncio.Future[memoryview]:
         if not self._jobs:

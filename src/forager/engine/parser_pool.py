@@ -5,6 +5,9 @@ process. It is then read again in a process of its own, and fails with a parser 
 pages that waited for the process are read by its replacement. A page that is only slow keeps its process; the pages
 behind it move to another one.
 
+A page is never lost to a plug-in: if one ended the process, or if the page ends a process of its own while plug-ins are
+called, it is read once more without them. A plug-in that ended three processes is not called any more.
+
 A process that does not start is our own fault: pages that wait for it keep waiting, the worker is paused, and the start
 is retried after 0.2, 0.4 … 5 s. An interactive command sets after how many attempts it gives up.
 """
@@ -18,6 +21,7 @@ from forager.engine.parser_client import NotStartedError, ParserCrashedError, Pa
 from forager.engine.parser_limits import is_external_kill, is_limit_exceeded
 from forager.engine.parser_protocol import ParserConfig
 from forager.engine.pauses import Pauses
+from forager.engine.plugin_crashes import PluginCrashes
 from forager.engine.stop import StopRequest, cancel
 from forager.errors import BrokenError, ParserCrashError, ParserLimitError, ParserUnavailableError
 from forager.fetch.models import Fetched
@@ -25,6 +29,8 @@ from forager.frontier.models import Target
 from forager.logs import log
 from forager.parsing.extractors.load import may_run_extractors
 from forager.parsing.models import DEFAULT_OPTIONS, ParseOptions, Reading
+from forager.plugins.discovery import has_own
+from forager.plugins.registry import ALL
 
 PAGES_PER_PROCESS = 128
 """Pages sent to a process at once: as many as it reads while the worker does something else, such as writing a
@@ -74,6 +80,7 @@ class ParserPool:
         self._detached: set[ParserProcess] = set()
         self._seats = asyncio.Semaphore(processes * PAGES_PER_PROCESS)
         self._isolated_seats = asyncio.Semaphore(MOST_ISOLATED)
+        self._plugins = PluginCrashes(exist=has_own(config.plugin_config))
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -87,18 +94,43 @@ class ParserPool:
         ParserCrashError and ParserLimitError when the page ended two processes, and ParserUnavailableError when
         `most_starts` starts failed, or when the worker is to stop while no process starts. A page with `is_suspect` is
         read in a process of its own."""
+        crash: ParserCrashedError | None = None
         if not is_suspect:
-            with suppress(ParserCrashedError):
+            try:
                 return await self._read_shared(fetched, options)
+            except ParserCrashedError as error:
+                crash = error
         async with self._isolated_seats:
+            return await self._read_again(fetched, options, crash)
+
+    async def _read_again(
+        self, fetched: Fetched, options: ParseOptions, crash: ParserCrashedError | None
+    ) -> Reading | None:
+        """Reads a page in a process of its own: with everything, unless a plug-in is known to have ended the first one;
+        then without plug-ins, then without extractors. What hangs or crashes costs its records of this page, and not
+        the page."""
+        is_named = crash is not None and bool(crash.plugin) and not is_external_kill(crash.exit_code)
+        if not (self._plugins.exist and is_named):
             try:
                 return await self._read_isolated(fetched, options)
-            except (ParserCrashError, ParserLimitError):
-                # An extractor that hangs or crashes costs its records of this page, and not the page.
-                if not may_run_extractors(options, self._config.extractors_folder):
-                    raise
-                log().warning("page parsed without extractors", action="parser.no_extractors", url=fetched.url)
-                return await self._read_isolated(fetched, options._replace(extractors=(), extractor_texts=()))
+            except ParserCrashError as error:
+                if not self._plugins.exist:
+                    return await self._read_without_extractors(fetched, options, error)
+                crash = _cause_of(error)
+        try:
+            reading = await self._read_isolated(fetched, options, left_out=(ALL,))
+        except ParserCrashError as error:
+            return await self._read_without_extractors(fetched, options, error)
+        return self._plugins.add_crash(reading, crash, fetched.url)
+
+    async def _read_without_extractors(
+        self, fetched: Fetched, options: ParseOptions, error: ParserCrashError
+    ) -> Reading | None:
+        if not may_run_extractors(options, self._config.extractors_folder):
+            raise error
+        log().warning("page parsed without extractors", action="parser.no_extractors", url=fetched.url)
+        plain = options._replace(extractors=(), extractor_texts=())
+        return await self._read_isolated(fetched, plain, left_out=(ALL,))
 
     async def _read_shared(self, fetched: Fetched, options: ParseOptions) -> Reading | None:
         async with self._seats:
@@ -108,16 +140,19 @@ class ParserPool:
                 if self._timer is None:
                     self._timer = self._loop.call_later(LOOK_EVERY_S, self._look)
                 try:
-                    return await process.read(fetched, options)
+                    return await process.read(fetched, options, left_out=self._plugins.left_out)
                 except RequeueError:
                     continue
 
-    async def _read_isolated(self, fetched: Fetched, options: ParseOptions) -> Reading | None:
+    async def _read_isolated(
+        self, fetched: Fetched, options: ParseOptions, *, left_out: tuple[str, ...] | None = None
+    ) -> Reading | None:
+        left_out = self._plugins.left_out if left_out is None else left_out
         for _ in range(MOST_KILLS):
             process = await self._open_process(is_isolated=True)
             try:
                 async with asyncio.timeout(MOST_S):
-                    return await process.read(fetched, options)
+                    return await process.read(fetched, options, left_out=left_out)
             except TimeoutError:
                 # It used less processor time than a page may take: the machine was short of something, the page is not
                 # at fault.
@@ -127,9 +162,9 @@ class ParserPool:
             except ParserCrashedError as death:
                 log().warning("page not parsed", action="parser.failed", url=fetched.url, how=str(death))
                 if is_limit_exceeded(death.exit_code):
-                    raise ParserLimitError(f"the page is more than a parser process may take: {death}") from None
+                    raise ParserLimitError(f"the page is more than a parser process may take: {death}") from death
                 if not is_external_kill(death.exit_code):
-                    raise ParserCrashError(f"the page crashed its parser process twice: {death}") from None
+                    raise ParserCrashError(f"the page crashed its parser process twice: {death}") from death
             finally:
                 process.kill()
                 process.close()
@@ -239,6 +274,10 @@ class ParserPool:
             process.close()
         if self._server is not None:
             await self._server.close()
+
+
+def _cause_of(error: ParserCrashError) -> ParserCrashedError | None:
+    return error.__cause__ if isinstance(error.__cause__, ParserCrashedError) else None
 
 
 def _running(place: asyncio.Task[ParserProcess] | None) -> ParserProcess | None:

@@ -5,6 +5,7 @@ page has limits (`parser_limits`); a page that exceeds them ends the process. Fo
 side is `parser_client`.
 """
 
+import mmap
 import os
 import pickle
 import select
@@ -21,6 +22,8 @@ from forager.fetch.decode import decompress
 from forager.fetch.models import Fetched
 from forager.parsing import page as parser
 from forager.parsing.language import LanguageMemory
+from forager.plugins import registry
+from forager.plugins.guards import ProcessGuard
 
 MOST_BYTES = 4 * 1024 * 1024
 """Approximate limit of buffered jobs, and of buffered results, in bytes; the last one may exceed it."""
@@ -100,8 +103,13 @@ class Channel:
                 del self._results[: self._socket.send(self._results)]
 
 
-def serve(sock: socket.socket, config: ParserConfig, *, cpu_s: float) -> None:
-    """Reads pages until the worker closes its end; a page that takes longer than `cpu_s` ends the process."""
+def serve(sock: socket.socket, config: ParserConfig, *, cpu_s: float, marker: mmap.mmap) -> None:
+    """Reads pages until the worker closes its end; a page that takes longer than `cpu_s` ends the process. `marker`
+    names the plug-in that is being called."""
+    plugins = config.plugin_config
+    registry.configure(plugins).guard = ProcessGuard(
+        marker, timeout_s=plugins.timeout_s, memory_exit_code=parser_limits.OUT_OF_MEMORY
+    )
     memory, free_memory = LanguageMemory(), parser_limits.FreeMemory()
     parser_limits.limit_memory()
     with suppress(BrokenPipeError, ConnectionResetError, EOFError), sock:  # the worker is gone
@@ -109,6 +117,7 @@ def serve(sock: socket.socket, config: ParserConfig, *, cpu_s: float) -> None:
         channel.send(READY)
         while True:
             job, body = channel.next_job()
+            registry.current().leave_out(job.left_out)
             parser_limits.start_cpu_limit(cpu_s)
             channel.send(pickle.dumps(_read(job, body, config, memory), protocol=5))
             del body
@@ -122,7 +131,7 @@ def _read(job: Job, body: bytes, config: ParserConfig, memory: Any) -> tuple[str
         )
         if not fetched.body and body:
             return "empty", None
-        reading = parser.read(fetched, **config._asdict(), memory=memory, **job.options._asdict())
+        reading = parser.read(fetched, **config.read_arguments, memory=memory, **job.options._asdict())
         return "reading", pack(reading)
     except ResponseError as error:
         return "unreadable", (type(error).__name__, str(error))

@@ -1,6 +1,7 @@
 """Messages between a worker and its parser processes. Both are the same program and trust each other: frames are
 pickled."""
 
+import json
 from collections.abc import Sequence
 from itertools import repeat
 from operator import attrgetter
@@ -10,6 +11,8 @@ from typing import Any, NamedTuple
 from forager.fetch.models import BodyCoding
 from forager.parsing.link_columns import LinkColumns
 from forager.parsing.models import FoundImage, ParseOptions, Reading
+from forager.plugins.guards import MARKER_BYTES
+from forager.plugins.models import NO_PLUGINS, PluginConfig
 
 JOB_HEADER = Struct("<II")
 """The length of the job, and of the body that follows it."""
@@ -19,9 +22,9 @@ READY = b"ready"
 COMMAND = Struct("<cI")
 """To the parser server: a command and the number of the process. A start carries the process's end of a socket."""
 START_SHARED, START_ISOLATED, KILL = b"s", b"i", b"k"
-REPORT = Struct("<cIi")
-"""From the parser server: ENDED with the number of a process and its exit code (negative for a signal); NOT_STARTED
-with the errno. SERVER_READY has neither."""
+REPORT = Struct(f"<cIi{MARKER_BYTES}s")
+"""From the parser server: ENDED with the number of a process, its exit code (negative for a signal) and the plug-in it
+was calling; NOT_STARTED with the errno. SERVER_READY has none of these."""
 SERVER_READY, ENDED, NOT_STARTED = b"r", b"e", b"n"
 
 FIELDS = attrgetter(*Reading.__slots__)
@@ -32,12 +35,22 @@ SEPARATOR = "\0"
 
 
 class ParserConfig(NamedTuple):
-    """Parser settings shared by all pages of a worker, as texts: they travel on a command line. The names are those of
-    the arguments of `parsing.page.read`."""
+    """Parser settings shared by all pages of a worker, as texts: they travel on a command line."""
 
     robots_agent: str
     extractors_folder: str = ""
     """Where extractor files are; empty: there are none."""
+    plugins: str = ""
+    """A `PluginConfig` as JSON; empty: there are none."""
+
+    @property
+    def plugin_config(self) -> PluginConfig:
+        return PluginConfig(*json.loads(self.plugins)) if self.plugins else NO_PLUGINS
+
+    @property
+    def read_arguments(self) -> dict[str, Any]:
+        """Returns the arguments of `parsing.page.read`."""
+        return {"robots_agent": self.robots_agent, "extractors_folder": self.extractors_folder}
 
 
 class Job(NamedTuple):
@@ -49,6 +62,8 @@ class Job(NamedTuple):
     options: ParseOptions
     coding: BodyCoding | None
     """The content encoding the body still has."""
+    left_out: tuple[str, ...] = ()
+    """Plug-ins that are not called for this page; `*`: none is."""
 
 
 def pack(reading: Reading) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ Runs as `python -m forager.engine.parser_server`; the worker's side is `parser_c
 
 import errno
 import gc
+import mmap
 import os
 import select
 import signal
@@ -28,6 +29,7 @@ from forager.engine.parser_protocol import (
     ParserConfig,
 )
 from forager.parsing import page as parser
+from forager.plugins.guards import MARKER_BYTES
 
 MOST_FDS = 1
 
@@ -38,6 +40,8 @@ class Server:
         self._config = config
         self._numbers: dict[int, int] = {}
         """Numbers of the running processes, by pid."""
+        self._markers: dict[int, mmap.mmap] = {}
+        """Shared memory in which each process names the plug-in it is calling, by pid."""
         self._wake_event, waking = socket.socketpair()
         self._wake_event.setblocking(False)
         waking.setblocking(False)
@@ -81,17 +85,18 @@ class Server:
             return
         sock = socket.socket(fileno=fds[0])
         try:
+            marker = mmap.mmap(-1, MARKER_BYTES)
             pid = os.fork()
         except OSError as error:
             sock.close()
             self._report(NOT_STARTED, number, error.errno or 0)
             return
         if pid == 0:
-            self._run_parser(sock, cpu_s)
+            self._run_parser(sock, cpu_s, marker)
         sock.close()
-        self._numbers[pid] = number
+        self._numbers[pid], self._markers[pid] = number, marker
 
-    def _run_parser(self, sock: socket.socket, cpu_s: float) -> None:
+    def _run_parser(self, sock: socket.socket, cpu_s: float, marker: mmap.mmap) -> None:
         """Runs the parser in the child; never returns."""
         code = 1
         try:
@@ -99,7 +104,7 @@ class Server:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for own in (self._control, self._wake_event, self._waking):
                 own.close()
-            serve(sock, self._config, cpu_s=cpu_s)
+            serve(sock, self._config, cpu_s=cpu_s, marker=marker)
             code = 0
         except BaseException:
             traceback.print_exc()
@@ -115,10 +120,11 @@ class Server:
                 if not pid:
                     return
                 if (number := self._numbers.pop(pid, None)) is not None:
-                    self._report(ENDED, number, os.waitstatus_to_exitcode(status))
+                    with self._markers.pop(pid) as marker:
+                        self._report(ENDED, number, os.waitstatus_to_exitcode(status), marker[:MARKER_BYTES])
 
-    def _report(self, what: bytes, number: int = 0, code: int = 0) -> None:
-        self._control.send(REPORT.pack(what, number, code))
+    def _report(self, what: bytes, number: int = 0, code: int = 0, plugin: bytes = b"") -> None:
+        self._control.send(REPORT.pack(what, number, code, plugin))
 
 
 def main() -> None:

@@ -12,10 +12,14 @@ from forager.db.types import Row
 from forager.explain.conditions import Gate, crawl_command, domain_command
 from forager.links import templates, traps
 from forager.links.trap_descriptions import TRAP_WORDS
+from forager.plugins import rewriting
 
 
 def link_gate(url: str, domain: str, known: Sequence[Any], *, has_documents: bool = True) -> Gate:
     """`known`: the rows of the traps found in its domain; `has_documents`: whether its PDF files are read."""
+    if plugin := rewriting.drop_reason_in(rewriting.rewrite(url)):
+        name = plugin.removeprefix(rewriting.DROPPED)
+        return Gate("link", False, f"a link to it is left out by the URL rule of the plug-in {name}")
     if traps.is_binary(url) and not (has_documents and traps.is_document(url)):
         return Gate("link", False, "a link to it is left out: it ends like a file we do not read")
     released = frozenset(row["rule"] for row in known if row["is_released"] and not row["template"])

@@ -7,6 +7,7 @@ with forager.open("~/crawls/shops") as f:
     prices = f.prices(since="7d").to_pandas()
 """
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
@@ -17,16 +18,20 @@ from forager import clock
 from forager.cli.durations import parse_past_time
 from forager.config.loader import load
 from forager.config.settings import Settings
+from forager.errors import UsageError
 from forager.export.rows import Filters, Kind
 from forager.instance import Forager, open_forager
 from forager.library.loop_thread import LoopThread
 from forager.library.rows import Rows
+from forager.plugins.config import use_plugins
 
 if TYPE_CHECKING:
     from forager.explain.why import ExplainResult
+    from forager.library.crawl import Crawl
     from forager.runs.models import Progress, RunReport
     from forager.search.service import SearchResult
 
+ALLOW_ROOT = "FORAGER_ALLOW_ROOT"
 URL_PREFIXES = ("postgres://", "postgresql://")
 CONNECTIONS = 8
 Since = str | datetime | None
@@ -46,6 +51,9 @@ class Instance:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        if os.geteuid() == 0:  # the script stays root, so its workers must
+            os.environ.setdefault(ALLOW_ROOT, "1")
+        use_plugins(settings)
         self._loop = LoopThread()
         self._stack = AsyncExitStack()
         try:
@@ -97,6 +105,16 @@ class Instance:
             on_progress=on_progress or _ignore,
         )
 
+    def crawl_async(
+        self, urls: Sequence[str], *, max_pages: int | None = None, workers: int | None = None, **settings: Any
+    ) -> "Crawl":
+        """Returns a crawl for `async for`, whose steps are its progress; its `report` is there at the end. The other
+        arguments are those of `crawl`."""
+        from forager.library.crawl import Crawl, read_order
+
+        spec = read_order(self._forager, urls, settings, max_pages=max_pages)
+        return Crawl(self._forager, self._loop, spec, workers=workers or self.settings.workers)
+
     def pages(self, **filters: Any) -> Rows:
         """Returns known pages with their latest visit. Filters: `domain`, `status`, `run`, `since`."""
         return self._rows("pages", **filters)
@@ -143,6 +161,28 @@ class Instance:
             async with open_searching(self.settings) as elsewhere:
                 bodies = open_readonly_store(self.settings)
                 return await search(self._forager.pool, query, bodies=bodies, elsewhere=elsewhere)
+
+        return self._loop.run(once())
+
+    def text(self, url: str, format: str = "markdown") -> str:  # noqa: A002 (named as on the command line)
+        """Returns the main text of a known page as its last stored visit found it: `markdown`, `text` or `html`. Raises
+        NotFoundError if no text is stored."""
+        from forager.pages import text as texts
+        from forager.pages.queries import find_page
+        from forager.parsing.markdown_formats import TextFormat
+        from forager.storage.factory import open_readonly_store
+
+        try:
+            form = TextFormat(format)
+        except ValueError:
+            formats = ", ".join(TextFormat)
+            raise UsageError(f"There is no format {format!r}; there are {formats}.", field="format") from None
+
+        async def once() -> str:
+            async with self._forager.pool.acquire() as connection:
+                page = (await find_page(connection, url))["id"]
+                visit = await texts.find_text(connection, page, default_policy=self.settings.storage.content_policy)
+            return await texts.load_as(open_readonly_store(self.settings), visit, form)
 
         return self._loop.run(once())
 

@@ -26,6 +26,7 @@ from forager.links.scope import CrawlScope, DomainScope
 from forager.parsing.link_columns import LinkColumns
 from forager.parsing.login import is_login_url
 from forager.parsing.models import FoundLink, Reading
+from forager.plugins import rewriting
 from forager.runs.models import Scope
 from forager.urls.domain import LONGEST_ORIGIN, domain_of, domain_of_origin, origin_of, registrable
 from forager.urls.normalize import url_key
@@ -180,6 +181,8 @@ class Selector:
     def _refuses_file(self, url: str | None, named_by: str) -> str | None:
         if url is None:
             return "bad_url"
+        if reason := rewriting.drop_reason_in(url):
+            return reason
         domain = domain_of(url)
         scope = self._scopes.get(domain)
         if scope is not None and scope.refuses_file(url):
@@ -206,6 +209,8 @@ class Selector:
 
     def _is_out_of_scope(self, origin: str) -> bool:
         domain = domain_of_origin(origin)
+        if rewriting.is_active():  # a plug-in may know the page under another origin
+            return False
         if domain is None or not self._excludes(origin, domain):
             return False
         site = self._rules.site_of(domain)
@@ -245,6 +250,8 @@ class Selector:
     def _is_open(self, origin: str) -> bool:
         """Whether a link of this origin can be rejected only by the form of its URL: all in scope, no known traps, no
         URL rules."""
+        if rewriting.is_active():
+            return False
         domain = domain_of(f"{origin}/")
         site = self._rules.site_of(domain)
         has_rules = site in self._heeded or site in self._scopes or site in self._rules.policies
@@ -270,6 +277,8 @@ class Selector:
     def _classify(self, url: str | None, *, keeps_session: bool = False) -> LinkTarget:
         if url is None:
             return _reject("bad_url")
+        if reason := rewriting.drop_reason_in(url):
+            return _reject(reason)
         domain = domain_of(url)
         site = self._rules.site_of(domain) if self._rules else domain
         if traps.is_binary(url) and not (traps.is_document(url) and site not in self._without_documents):

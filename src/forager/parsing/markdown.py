@@ -37,6 +37,7 @@ NOWHERE = "about:blank"
 LONGEST_ALT = 500
 MOST_IMAGES = 2000
 LANGUAGE = re.compile(r"(?:^|[\s;])(?:language|lang|highlight-source|highlight|brush)[-:]\s*([A-Za-z0-9+#_.-]{1,20})")
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 NUMBERS = re.compile(r"[\d\s.:]+\Z")
 
 
@@ -48,7 +49,7 @@ def render(tree: Tree, region: int, cut: list[int], base_url: str) -> str:
     writer = _Writer(tree, events, base_url)
     with suppress(FullError):
         writer.write()
-    return strip_hidden(str(writer.blocks))
+    return _clean(str(writer.blocks))
 
 
 def render_text(text: str) -> str:
@@ -59,7 +60,12 @@ def render_text(text: str) -> str:
             inline.add_text(line)
             for block in inline.take():
                 blocks.add(block)
-    return strip_hidden(str(blocks))
+    return _clean(str(blocks))
+
+
+def _clean(markdown: str) -> str:
+    """Removes what is not shown, and what would move the cursor of a terminal."""
+    return strip_hidden(CONTROLS.sub("", markdown) if CONTROLS.search(markdown) else markdown)
 
 
 class _Writer:

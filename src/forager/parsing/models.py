@@ -6,6 +6,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import NamedTuple
 
+from forager.plugins.models import PluginError
 from forager.products.models import Listed, Product
 from forager.records.models import FoundRecord
 
@@ -131,13 +132,15 @@ class Reading:
     markdown: str = ""
     """The main text as Markdown; empty unless `ParseOptions` ask for it."""
     records: tuple[FoundRecord, ...] = ()
-    """What extractors found."""
+    """What extractors and plug-ins found."""
     extractors: tuple[str, ...] = ()
     """The extractors that were tried: records of theirs that are missing here are not on the page any more."""
     extractor_problems: tuple[str, ...] = ()
     """`NAME: why` of each extractor that did not come to its end."""
     listing: Listing | None = None
     """Set for a sitemap or feed: all its links count, however many there are."""
+    plugin_errors: tuple[PluginError, ...] = ()
+    """Failures of plug-ins while the page was read."""
 
 
 class Keywords(NamedTuple):

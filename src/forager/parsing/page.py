@@ -35,6 +35,7 @@ from forager.parsing.metadata import find_metadata
 from forager.parsing.models import FoundLink, Listing, Reading
 from forager.parsing.pdf import Pdf, read_pdf
 from forager.parsing.product import read_product
+from forager.parsing.products.view import View
 from forager.parsing.shell import waits_for_scripts
 from forager.parsing.simhash import simhash
 from forager.parsing.sites import AUTO
@@ -42,7 +43,11 @@ from forager.parsing.structured import read_structured
 from forager.parsing.text import Content, fingerprint, first_words, is_cut, take_content
 from forager.parsing.tree import parse
 from forager.parsing.tree_types import Tree
+from forager.plugins import registry
+from forager.plugins.page import Page
+from forager.plugins.records import extract_records
 from forager.products.models import Product
+from forager.records.models import FoundRecord
 from forager.urls.normalize import normalize
 
 HTML, XHTML, PLAIN = "text/html", "application/xhtml+xml", "text/plain"
@@ -118,12 +123,20 @@ def read(
         memory=memory,
         parser_name=parser_name,
         markdown=markdown,
+        extractors=() if extractor_texts else extractors,
     )
     found = _suspicions(fetched, reading)
     reading = replace(reading, flags=(*reading.flags, *found)) if found else reading
     if chosen := select_extractors(extractors, extractors_folder, extractor_texts):
         result = extract(fetched, reading, chosen)
-        reading = replace(reading, records=result.records, extractors=result.tried, extractor_problems=result.problems)
+        reading = replace(
+            reading,
+            records=(*reading.records, *result.records),
+            extractors=(*reading.extractors, *result.tried),
+            extractor_problems=result.problems,
+        )
+    if plugin_errors := registry.current().take_errors():
+        reading = replace(reading, plugin_errors=plugin_errors)
     return reading if items else replace(reading, structured_data=b"")
 
 
@@ -276,6 +289,7 @@ def _read_tree(
     memory: LanguageMemory | None,
     parser_name: str,
     markdown: bool,
+    extractors: Sequence[str],
 ) -> Reading:
     head = read_head(tree)
     base_url = _join(fetched.url, head.base) or fetched.url
@@ -311,11 +325,17 @@ def _read_tree(
     )
     words = first_words(text, keyword_words)
     robots = combine(_robots_metas(head, robots_agent), fetched.headers.get("x-robots-tag", ""), robots_agent)
+    language = detect_language(declared, text, fetched.url.split("/", 3)[2], memory)
+    records: tuple[FoundRecord, ...] = ()
+    tried: tuple[str, ...] = ()
+    if extractors and registry.current().implementations("extract_records"):
+        view = View(tree, fetched, head, structured, base_url, canonical, declared)
+        records, tried = extract_records(Page(view, language=language, text=strip_hidden(text)), extractors)
     return Reading(
         title=head.title,
         description=collapse(head.meta("description", "og:description", "twitter:description"), LONGEST_DESCRIPTION),
         canonical=canonical,
-        language=detect_language(declared, text, fetched.url.split("/", 3)[2], memory),
+        language=language,
         headings=content.headings,
         text=strip_hidden(words),
         content_hash=fingerprint(head.title, text),
@@ -343,6 +363,8 @@ def _read_tree(
         challenge=challenge,
         structured_data=structured.to_json(),
         markdown=_markdown(tree, content, base_url) if markdown else "",
+        records=records,
+        extractors=tried,
     )
 
 

@@ -10,9 +10,6 @@ from forager.parsing.structured import StructuredData
 from forager.parsing.tree_types import Tree
 from forager.products.models import Listed, Product
 
-UNTOUCHED = frozenset({AUTO, GENERIC})
-"""Parsers that are not configured for a specific site: they skip pages that sell nothing."""
-
 
 def read_product(
     tree: Tree,
@@ -27,9 +24,9 @@ def read_product(
 ) -> tuple[Product | None, tuple[Listed, ...]]:
     """Returns the product the page sells, or the products it lists."""
     clues = find_product_hints(tree, head, structured.items, fetched.body)
-    if parser_name in UNTOUCHED and not any(clues):
+    parser = parser_for(parser_name, fetched.url.split("/", 3)[2].lower())
+    if not any(clues) and (parser.needs_hints if parser_name == AUTO else parser.name == GENERIC):
         return None, ()
     view = View(tree, fetched, head, structured, base_url, canonical, language)
-    parser = parser_for(parser_name, fetched.url.split("/", 3)[2].lower())
     product = parser.find_product(view) if clues.may_sell or parser.name != GENERIC else None
     return product, find_listed(view) if product is None and clues.may_list else ()

@@ -8,7 +8,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ from forager.domains import images as domain_images
 from forager.domains.traps import traps_of
 from forager.engine.crash_marker import FOLDER, CrashMarker, open_crash_marker, pop_crash_marker
 from forager.engine.domain_queues import DomainQueues
-from forager.engine.parser_pool import read_isolated
+from forager.engine.parser_pool import ParserPool, open_pool, read_isolated
 from forager.engine.stop import StopRequest
 from forager.engine.subdomain_limit import without_links
 from forager.engine.transaction_retry import in_transaction
@@ -44,6 +44,9 @@ from forager.parsing.extractors.load import load_folder
 from forager.parsing.keywords import CONFIGS, keywords_of
 from forager.parsing.language import LanguageMemory
 from forager.parsing.models import ParseOptions, Reading
+from forager.plugins import store as plugin_store
+from forager.plugins.config import use_plugins
+from forager.plugins.models import PluginError
 from forager.products import backfill
 from forager.products import store as products
 from forager.products.backfill import Offer, PastVisit
@@ -67,7 +70,7 @@ if TYPE_CHECKING:
 PORTION = 100
 PAST = "past"
 """An older version that was asked for: it is read for the history only."""
-PRICES_ONLY = {"extractors": "[]", "items": "false"}
+PRICES_ONLY = {"extractors": "[]", "items": "false", "search_words": None}
 """Of an older version nothing else is kept."""
 MOST_IMAGES = 10_000
 """Images that each run's recorder remembers."""
@@ -145,11 +148,15 @@ async def replay(
         pid = os.getpid()
         taken = await control.take(holder, order, by=by, pid=pid, pid_started=started_at(pid))
         await _record_crash(forager, taken)
-        with ExitStack() as stack:
+        plugins = use_plugins(forager.settings)
+        processes = int(plugins.may_call("extract_records", "find_product"))
+        config = parser_config_of(forager.settings)
+        async with AsyncExitStack() as stack:
+            pool = await stack.enter_async_context(open_pool(config, processes, stop=stop, most_starts=MOST_STARTS))
             body_store = stack.enter_context(open_body_store(forager.settings))
             box = stack.enter_context(open_crash_marker(forager.settings.home / FOLDER))
             page_parser.preload()
-            desk = _ReplayRun(forager, order, taken, matches=matches, body_store=body_store, box=box)
+            desk = _ReplayRun(forager, order, taken, matches=matches, body_store=body_store, box=box, pool=pool)
             while not stop.asked and await desk.run_batch():
                 on_progress(desk.tally, stored)
         if desk.is_done:
@@ -203,6 +210,7 @@ class _ReplayRun:
         matches: Matches,
         body_store: BodyStore,
         box: CrashMarker | None,
+        pool: ParserPool | None = None,
     ) -> None:
         self._forager = forager
         self._order = order
@@ -210,6 +218,9 @@ class _ReplayRun:
         self._matches = matches
         self._body_store = body_store
         self._box = box
+        self._pool = pool
+        """Parses pages where plug-ins read them: one may hang or crash."""
+        self._plugin_errors: list[PluginError] = []
         self._after = taken.after_page
         self.tally = taken.tally
         self.is_done = False
@@ -238,6 +249,9 @@ class _ReplayRun:
         ]
         past = await self._read_past(rows, last)
         self.tally.pages += len(rows)
+        if errors := self._plugin_errors:
+            self._plugin_errors = []
+            await self._in_transaction(lambda conn: plugin_store.add_errors(conn, errors))
         if self._order.into is Into.SHADOW:
             await self._in_transaction(lambda conn: self._write_shadow(conn, read, last))
         else:
@@ -362,12 +376,17 @@ class _ReplayRun:
         words = int(row["search_words"] or settings.search.words_per_page)
         options = ParseOptions(words, parser, extractors=chosen, items=keeps_items)
         config = parser_config_of(settings)
+        if self._pool is not None:
+            reading = await self._pool.read(fetched, options, is_suspect=row["crashes"] > 0)
+            assert reading is not None, "stored bodies are plain"
+            self._plugin_errors += reading.plugin_errors
+            return reading
         if row["crashes"]:
             reading = await read_isolated(fetched, config, options, most_starts=MOST_STARTS)
             assert reading is not None, "stored bodies are plain"
             return reading
         with self._box.reading(row["page_id"]) if self._box else ExitStack():
-            return page_parser.read(fetched, **config._asdict(), memory=self._memory, **options._asdict())
+            return page_parser.read(fetched, **config.read_arguments, memory=self._memory, **options._asdict())
 
     async def _selector_of(self, row: Row) -> "_Run | None":
         """Returns the selector of the run that visited the page, which scores its links; known traps are respected."""

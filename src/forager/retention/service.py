@@ -40,7 +40,7 @@ def rules_of(settings: Settings) -> list[Rule]:
         Rule("pages", "signals of pages that are gone", kept.pages, cold_files, "retention.pages"),
         Rule("robots_requests", "requests for robots.txt", kept.robots_requests, gone, "retention.robots_requests"),
         Rule("domain_history", "moves of domains", kept.domain_history, gone, "retention.domain_history"),
-        Rule("bodies", "snapshots no visit confirmed", kept.bodies, gone, "retention.bodies"),
+        Rule("bodies", "snapshots and texts no visit confirmed", kept.bodies, gone, "retention.bodies"),
         Rule("backups", "backups", settings.backup.retention, gone, "backup.retention"),
     ]
 

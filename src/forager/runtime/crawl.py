@@ -28,7 +28,7 @@ from forager.seeds.service import NO_LIST, OnLoaded, SeedList, start_long_run
 from forager.stats import seals
 from forager.stats import store as stats
 
-SCHEDULER_CONNECTIONS = 8
+SCHEDULER_CONNECTIONS = 10
 """Connections of a process that runs the scheduler: two for each loop, so that none waits for another."""
 START_WITHIN_S = 8.0
 """A crawl that cannot start because the database rejects writes reports it after this time."""

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from forager import clock
@@ -27,6 +28,9 @@ from forager.frontier.jobs import RevisitPriceJob
 from forager.images.jobs import ImagesJob
 from forager.instance import Forager
 from forager.logs import log
+from forager.plugins import registry
+from forager.plugins.jobs import list_plugin_jobs
+from forager.plugins.registry import PluginRegistry
 from forager.proxies.jobs import ProbeProxiesJob
 from forager.retention.jobs.cleanup import RetainJob
 from forager.retention.jobs.traces import TracesJob
@@ -80,12 +84,22 @@ CANCEL_TIMEOUT_S = 5.0
 
 
 def enabled_jobs(settings: Settings) -> list[Job]:
-    return [job for job in JOBS if job.is_enabled(settings)]
+    return [job for job in all_jobs() if job.is_enabled(settings)]
+
+
+def all_jobs() -> tuple[Job, ...]:
+    """Returns the jobs of Forager and those of plug-ins."""
+    return (*JOBS, *_plugin_jobs(registry.current()))
+
+
+@lru_cache(4)
+def _plugin_jobs(_plugins: PluginRegistry) -> tuple[Job, ...]:
+    return tuple(list_plugin_jobs(frozenset(job.name for job in JOBS)))
 
 
 def find_jobs(names: Sequence[str]) -> list[Job]:
     """Returns the jobs with these names. Raises UsageError."""
-    by_name = {job.name: job for job in JOBS}
+    by_name = {job.name: job for job in all_jobs()}
     for name in names:
         if name not in by_name:
             raise UsageError(f"There is no job {name!r}; there are {', '.join(sorted(by_name))}.")

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import json
 import os
 import signal
 import sys
@@ -37,6 +38,7 @@ from forager.engine.parser_pool import ParserPool, open_pool, read_isolated
 from forager.engine.parser_protocol import ParserConfig
 from forager.engine.pauses import Pauses
 from forager.engine.pipeline import Pipeline
+from forager.engine.plugin_errors import PluginErrorRecorder
 from forager.engine.rendering import open_renderer
 from forager.engine.stop import StopRequest
 from forager.engine.transaction_retry import in_transaction
@@ -55,6 +57,7 @@ from forager.links.select import Selector
 from forager.parsing.extractors.load import FOLDER as EXTRACTORS_FOLDER
 from forager.parsing.memory import disable_memory_trim
 from forager.parsing.models import ParseOptions, Reading
+from forager.plugins.config import config_of, use_plugins
 from forager.politeness.guard import AddressGuard
 from forager.politeness.no_delay_hosts import has_no_delay
 from forager.politeness.proxy_rule import proxy_rule
@@ -80,9 +83,13 @@ async def work(settings: Settings, run: int | None, *, workers: int, is_attached
     # Commits wait for the disk. A crash of the server that undid some would leave a worker with leases, tasks and pages
     # in its memory whose ids the database assigns again: pages were lost and counters broken in every kill test.
     limit_s = settings.worker.dead_after
+    plugins = use_plugins(settings)
     parser_config, pauses = parser_config_of(settings), Pauses()
+    processes = settings.worker.parser_processes
+    if not processes and plugins.may_call("extract_records", "find_product"):
+        processes = 1  # a plug-in may hang or crash: never in the worker itself
     async with (
-        open_pool(parser_config, settings.worker.parser_processes, pauses=pauses, stop=stop) as parsers,
+        open_pool(parser_config, processes, pauses=pauses, stop=stop) as parsers,
         preload_parsers(parsers) as is_warm,
         open_database(settings, size=4, application=name, idle_limit_s=limit_s, resets=False) as database,
     ):
@@ -124,7 +131,7 @@ def build_recorders(database: Database, config: WorkerConfig, pools: WorkerPools
         max_subdomains=config.frontier.max_subdomains,
         remembered=max(1000, config.frontier.known_urls // 8),
     )
-    return [images, ProductRecorder(), RecordRecorder(), ProxyRecorder(pools)]
+    return [images, ProductRecorder(), RecordRecorder(), ProxyRecorder(pools), PluginErrorRecorder(database)]
 
 
 async def _join_continuous_run(settings: Settings, database: Database) -> int:
@@ -208,7 +215,8 @@ def _preload_inline() -> None:
 
 
 def parser_config_of(settings: Settings) -> ParserConfig:
-    return ParserConfig(settings.politeness.robots_agent, str(settings.home / EXTRACTORS_FOLDER))
+    plugins = json.dumps(config_of(settings))
+    return ParserConfig(settings.politeness.robots_agent, str(settings.home / EXTRACTORS_FOLDER), plugins)
 
 
 def _inline_parser(config: ParserConfig) -> Callable[[Fetched, ParseOptions], Reading]:
@@ -224,7 +232,7 @@ def _inline_parser(config: ParserConfig) -> Callable[[Fetched, ParseOptions], Re
     def read(fetched: Fetched, options: ParseOptions) -> Reading:
         from forager.parsing import page
 
-        return page.read(fetched, **config._asdict(), memory=memory(), **options._asdict())
+        return page.read(fetched, **config.read_arguments, memory=memory(), **options._asdict())
 
     return read
 

@@ -62,10 +62,10 @@ def schedule(context: typer.Context, as_json: AsJson = False, home: Home = None)
 
 def read(settings: "Settings") -> list[Row]:
     """Returns every job, also those that never ran."""
-    from forager.runtime.schedule import JOBS, enabled_jobs
+    from forager.runtime.schedule import all_jobs, enabled_jobs
     from forager.scheduler.store import list_jobs, with_unregistered
 
-    names = {job.name for job in JOBS}
+    names = {job.name for job in all_jobs()}
     rows = [row for row in run_query(settings, "schedule", list_jobs) if row["name"] in names]
     return with_unregistered(rows, enabled_jobs(settings))
 

@@ -25,6 +25,8 @@ class Loop(StrEnum):
     """May take minutes: the work grows with what was crawled."""
     NIGHTLY = "nightly"
     """May take hours."""
+    PLUGINS = "plugins"
+    """Jobs of plug-ins: nothing is known about how long they take."""
     DISPATCH = "dispatch"
     """Workers wait for its messages."""
 

@@ -10,7 +10,7 @@ from forager.api.errors import responses
 from forager.api.paging import Listed
 from forager.api.reply import listed, reply
 from forager.errors import ConflictError, NotFoundError, UsageError
-from forager.runtime.schedule import JOBS, find_jobs
+from forager.runtime.schedule import all_jobs, find_jobs
 from forager.scheduler import schemas as job_models
 from forager.scheduler.store import list_jobs, trigger_job, with_unregistered
 
@@ -21,7 +21,7 @@ router = APIRouter(tags=["system"])
 async def show_schedule(request: Request, _who: User) -> Response:
     """Every job, when it last ran, with which result, and when it runs next."""
     async with look(request) as conn:
-        return listed(with_unregistered(await list_jobs(conn), JOBS))
+        return listed(with_unregistered(await list_jobs(conn), all_jobs()))
 
 
 # Changing ------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from forager.plugins.rewriting import rewrite_seed
 from forager.urls.domain import domain_of
 from forager.urls.normalize import has_credentials, normalize
 
@@ -76,7 +77,7 @@ class ReadCounts:
 
 def to_url(text: str) -> str:
     """Returns the URL of a seed; a bare domain becomes https. Raises BadUrlError, which never contains a password."""
-    return normalize(f"https://{text}" if is_bare_host(text) else text)
+    return rewrite_seed(normalize(f"https://{text}" if is_bare_host(text) else text))
 
 
 def credentials_note(text: str) -> str | None:

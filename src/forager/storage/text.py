@@ -9,10 +9,12 @@ import sys
 from typing import Protocol
 
 from forager.errors import StoreError
+from forager.fetch.documents import is_pdf
 from forager.fetch.models import Fetched
 from forager.storage.models import StoredBody
 from forager.storage.policy import ContentPolicy
 from forager.storage.refs import TextRef, parse
+from forager.storage.text_process import render_isolated
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -55,7 +57,10 @@ def load_text(store: Bodies, ref: str, url: str) -> str:
     """Returns the text of a visit as Markdown: the stored one, or one that is made from the stored body now. Blocks.
     Raises StoreError if the file cannot be loaded, and DecodeError if it cannot be parsed."""
     found = parse(ref)
-    return store.load_text(found) if isinstance(found, TextRef) else render(store.load(ref, url))
+    if isinstance(found, TextRef):
+        return store.load_text(found)
+    fetched = store.load(ref, url)
+    return render_isolated(fetched) if is_pdf(fetched.body) else render(fetched)
 
 
 def render(fetched: Fetched) -> str:

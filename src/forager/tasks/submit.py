@@ -23,6 +23,7 @@ from forager.frontier.page_priority import URGENT
 from forager.frontier.task_status import TaskStatus
 from forager.frontier.tasks import NewTask, RescheduledTask
 from forager.links.models import Discovery
+from forager.plugins.rewriting import rewrite_seed
 from forager.politeness.guard import AddressGuard, host_as_ip
 from forager.runs.models import Scope
 from forager.tasks.transitions import (
@@ -135,7 +136,7 @@ def read_orders(orders: Sequence[TaskOrder], guard: AddressGuard | None = None) 
     for order in orders:
         _validate_order(order)
         webhook = read_webhook(order.webhook_url, guard) if order.webhook_url is not None else None
-        wanted.setdefault(_read_url(order.url, guard), replace(order, webhook_url=webhook))
+        wanted.setdefault(_read_page_url(order.url, guard), replace(order, webhook_url=webhook))
     return wanted
 
 
@@ -152,6 +153,13 @@ def read_webhook(url: str, guard: AddressGuard | None = None) -> str:
         except AddressBlockedError as error:
             raise UsageError(f"The webhook could never be called: {error}", field="webhook_url") from None
     return normal
+
+
+def _read_page_url(url: str, guard: AddressGuard | None) -> str:
+    try:
+        return rewrite_seed(_read_url(url, guard))
+    except BadUrlError as error:
+        raise UsageError(str(error)) from None
 
 
 def _read_url(url: str, guard: AddressGuard | None) -> str:

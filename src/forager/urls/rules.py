@@ -7,6 +7,7 @@ rules of their own are listed, so that a crawl without any pays nothing.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from forager.plugins import rewriting
 from forager.urls.domain import domain_of, registrable
 from forager.urls.normalize import normalize
 from forager.urls.policy import DEFAULT_POLICY, UrlPolicy
@@ -39,14 +40,23 @@ class UrlRules:
         return self.policies.get(self.site_of(domain), DEFAULT_POLICY)
 
     def normalize(self, url: str) -> str:
-        """Returns the normalised form of a URL by the rules of its domain; raises BadUrlError."""
+        """Returns the normalised form of a URL by the rules of its domain and of plug-ins; raises BadUrlError. One that
+        a plug-in drops is not rewritten."""
         normal = normalize(url)
         policy = self.policy_of(domain_of(normal))
-        return normal if policy is DEFAULT_POLICY else normalize(url, policy)
+        normal = normal if policy is DEFAULT_POLICY else normalize(url, policy)
+        found = rewriting.rewrite(normal)
+        return normal if rewriting.drop_reason_in(found) else found
 
     def resolve_links(self, base: str, hrefs: Sequence[str]) -> list[str | None]:
-        """Returns each link normalised by the rules of the domain it leads to; None where it is not a URL Forager
-        fetches."""
+        """Returns each link normalised by the rules of the domain it leads to and of plug-ins; None where it is not a
+        URL Forager fetches, and the reason where a plug-in drops it."""
+        urls = self._resolve(base, hrefs)
+        if not rewriting.is_active():
+            return urls
+        return [url if url is None else rewriting.rewrite(url) for url in urls]
+
+    def _resolve(self, base: str, hrefs: Sequence[str]) -> list[str | None]:
         urls = resolve_links(base, hrefs)
         if not self.policies:
             return urls

@@ -10,6 +10,7 @@ from forager.config.settings import Settings
 from forager.errors import AddressBlockedError, VisitError
 from forager.fetch.client import Client, open_client
 from forager.politeness.guard import guard_from_settings as guard_of
+from forager.webhooks import notifiers
 from forager.webhooks.client import deliver
 from forager.webhooks.store import CallResult, DueCall
 
@@ -36,6 +37,8 @@ async def call_webhooks(settings: Settings, calls: Sequence[DueCall]) -> list[Ca
 
 
 async def _call(client: Client, call: DueCall, keys: Sequence[bytes]) -> CallResult:
+    if (sent := await notifiers.send(call)) is not None:
+        return sent
     try:
         status = await deliver(client, call.url, call.payload.encode(), keys=keys, number=call.id)
     except AddressBlockedError as error:

@@ -5,6 +5,8 @@ respond does not delay the others, and other jobs only by seconds. After a kill,
 after two minutes.
 """
 
+from forager.plugins import registry
+from forager.plugins import store as plugins
 from forager.scheduler.job import Job, JobContext
 from forager.scheduler.text import things
 from forager.webhooks import store as webhooks
@@ -32,6 +34,7 @@ class WebhooksJob(Job):
             heard = await call_webhooks(context.settings, due)
             async with conn.transaction():
                 await webhooks.note(conn, heard)
+                await plugins.add_errors(conn, registry.current().take_errors())
             delivered += sum(each.error is None for each in heard)
             missed += sum(each.error is not None for each in heard)
             if missed:

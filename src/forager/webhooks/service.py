@@ -11,7 +11,9 @@ from forager.webhooks import store as outbox
 def mask_url(url: str, *, in_full: bool = False) -> str:
     """Returns scheme and host only, unless `in_full`. The full URL of a webhook is enough to call it, so logs and
     read-only users do not get it."""
-    return url if in_full else origin_of(url)
+    if in_full:
+        return url
+    return origin_of(url) if url.startswith(("http://", "https://")) else url.partition(":")[0] + ":"
 
 
 async def list_calls(

@@ -13,9 +13,22 @@ from tests.integration.api.house import NAME, furnish
 from forager.api import routes
 from forager.api.openapi import Parameters
 
-NEEDED = {"url": "http://a.example/read", "of": NAME, "q": "lamp", "metric": "visits", "pages_per_hour": "100"}
+NEEDED = {
+    "url": "http://a.example/read",
+    "of": NAME,
+    "q": "lamp",
+    "metric": "visits",
+    "pages_per_hour": "100",
+    "from": "1",
+    "to": "1",
+}
 NAMES = {"domain": NAME, "kind": "pages", "fingerprint": "0000", "job": "score", "rule": "error_rate"}
-BYTES = {"/api/images/{image}/thumbnail", "/api/images/{image}/file", "/api/pages/{page}/screenshot"}
+BYTES = {
+    "/api/images/{image}/thumbnail",
+    "/api/images/{image}/file",
+    "/api/pages/{page}/screenshot",
+    "/api/pages/{page}/text",
+}
 """The house has rows of them and no files."""
 OPEN_TO_ALL = {
     ("GET", "/health"),

@@ -28,6 +28,7 @@ __all__ = ["database_url", "past", "queues"]  # a database for each: what they n
 MONTH = month_of(100 * DAY)
 
 LOOKS = """
+body, captures,
 extract, extractors check, extractors coverage, extractors show, items, records,
 completion, man,
 alerts rules, alerts show, alerts targets, archive list, archive verify, audit log, audit politeness, backups, bodies,

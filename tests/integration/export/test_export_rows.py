@@ -281,11 +281,11 @@ async def test_a_whole_table_is_streamed_and_not_sorted(world: Any, kind: Kind) 
         assert await estimate(world.conn, kind) > 0
         await anext(stream(world.conn, kind), None)
         nothing: dict[Kind, tuple[Any, ...]] = {
-            "pages": (None, [], None, None, False, None),
-            "tasks": (None,) * 4,
-            "images": (None,) * 4,
+            "pages": (None, [], None, None, False, None, None, None),
+            "tasks": (None,) * 6,
+            "images": (None,) * 6,
         }
-        plan = await world.conn.fetchval("EXPLAIN (FORMAT JSON) " + statement_of(kind), *nothing.get(kind, (None,) * 3))
+        plan = await world.conn.fetchval("EXPLAIN (FORMAT JSON) " + statement_of(kind), *nothing.get(kind, (None,) * 5))
     assert set(nodes(json.loads(plan)[0]["Plan"])) & {"Sort", "Hash", "Hash Join", "Merge Join", "Materialize"} == set()
 
 

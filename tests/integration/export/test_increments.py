@@ -15,6 +15,7 @@ from forager.export.folders import LocalFolder
 from forager.export.increments import begin, hold_target, load_last, save_last
 from forager.export.rows import Filters, stream
 
+SETTLED = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
 ADD = """
 INSERT INTO product_prices (domain_id, product_id, seen_at, price, currency)
 SELECT domain_id, id, now(), $1, 'EUR' FROM products RETURNING id
@@ -49,7 +50,7 @@ async def settle(conn: Any, until: int | None = None) -> None:
     """Waits for transactions of other tests on this server; `until` is one of our own that stays open."""
     until = until or await conn.fetchval("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
     async with asyncio.timeout(60):
-        while await conn.fetchval("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint") < until:
+        while await conn.fetchval(SETTLED) < until:  # noqa: ASYNC110 (the server sends no event)
             await asyncio.sleep(0.05)
 
 

@@ -90,3 +90,39 @@ def test_mistakes_are_sentences(instance: Instance, tmp_path: Path) -> None:
         instance.crawl(["https://shop.example/"])
     with pytest.raises(ConfigurationError):
         forager.open(str(tmp_path), no_such_setting=1)
+
+
+def test_the_text_of_a_page_is_markdown_or_what_is_wanted(instance: Instance, site: Site) -> None:
+    crawl(instance, site, content="text")
+    url = site.url("/1")
+    assert instance.text(url).startswith("[/1](http://")
+    assert "](" not in instance.text(url, format="text")
+    assert instance.text(url, format="html").lstrip().startswith("<")
+    with pytest.raises(UsageError, match="markdown, text, html"):
+        instance.text(url, format="pdf")
+    with pytest.raises(NotFoundError):
+        instance.text(site.url("/none"))
+    assert instance.records().to_list() == []
+
+
+async def test_a_crawl_is_iterated(instance: Instance, site: Site) -> None:
+    order = instance.crawl_async([site.url("/")], delay="50ms", sitemaps=False)
+    steps = [progress.pages_done async for progress in order]
+    assert order.report is not None
+    assert (order.report.end, order.report.progress.pages_ok) == ("finished", PAGES)
+    assert steps == sorted(steps)
+    with pytest.raises(UsageError):
+        _ = [progress async for progress in order]
+
+
+async def test_a_crawl_that_is_left_is_stopped_and_resumes(instance: Instance, site: Site) -> None:
+    order = instance.crawl_async([site.url("/")], delay="300ms", sitemaps=False)
+    async for progress in order:
+        if progress.pages_done:
+            break
+    await order.stop()
+    assert order.report is not None
+    assert order.report.progress.pages_ok < PAGES
+    again = await asyncio.to_thread(crawl, instance, site)
+    assert len(instance.pages(status="fetched").to_list()) == PAGES
+    assert again.progress.pages_ok >= 1

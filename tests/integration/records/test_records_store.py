@@ -143,6 +143,19 @@ async def test_hostile_values_are_stored_or_left_out_and_never_fail_a_batch(kitc
     assert "one" in titles[1]
 
 
+async def test_a_batch_that_was_killed_before_its_commit_is_recorded_once(kitchen: Kitchen, database_url: str) -> None:
+    visit = kitchen.visit(a_recipe(title="Cake"))
+    doomed = await asyncpg.connect(database_url)
+    transaction = doomed.transaction()
+    await transaction.start()
+    await store(doomed, [visit])
+    doomed.terminate()
+    for _ in range(2):  # the batch is tried again, and once more though it was committed
+        await store(kitchen.conn, [visit])
+    assert [event for event, *_ in await kitchen.history()] == ["first"]
+    assert len(await kitchen.rows()) == 1
+
+
 async def test_two_writers_of_one_page_leave_one_record(kitchen: Kitchen, database_url: str) -> None:
     others = [await asyncpg.connect(database_url) for _ in range(2)]
     try:

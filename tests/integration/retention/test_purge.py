@@ -165,16 +165,17 @@ async def test_a_purged_url_is_new_again_when_it_is_found(web: Past) -> None:
     assert await web.broken() == {}
 
 
-async def test_bodies_that_nobody_else_refers_to_are_given_up(web: Past) -> None:
+@pytest.mark.parametrize("kind", ["snapshot", "text"])
+async def test_bodies_that_nobody_else_refers_to_are_given_up(web: Past, kind: str) -> None:
     mine, shared = "ab" * 32, "cd" * 32
     for name in (mine, shared):
         await web.conn.execute(
-            "INSERT INTO bodies (name, kind, size_bytes, stored_bytes) VALUES ($1, 'snapshot', 1, 1)", name
+            "INSERT INTO bodies (name, kind, size_bytes, stored_bytes) VALUES ($1, $2, 1, 1)", name, kind
         )
     about, home, fan = (f"http://{place}" for place in ("shop.example/about", "shop.example/", "fan.example/"))
     for url, name in ((about, mine), (home, shared), (fan, shared)):
         await web.damage(
-            f"UPDATE crawl_tasks SET body_ref = 'snapshot:{name}'"
+            f"UPDATE crawl_tasks SET body_ref = '{kind}:{name}'"
             f" WHERE page_id = {web.pages[url]} AND outcome IS NOT NULL"
         )
     purged = await purge.purge_domain(web.conn, SHOP, ORDER)

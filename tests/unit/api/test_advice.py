@@ -11,7 +11,7 @@ from forager.api.app import create_app
 from forager.api.command_hints import COMMAND, REQUESTS, add_http_requests
 from forager.config.loader import load
 
-ONLY_AT_A_TERMINAL = ("crawl", "reindex", "backup")
+ONLY_AT_A_TERMINAL = ("crawl", "init", "reindex", "backup")
 SHELLS = ("cli", "api", "db", "playground", "runtime", "config")
 
 

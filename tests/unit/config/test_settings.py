@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from forager.backup.service import as_toml
 from forager.config.commands import describe
+from forager.config.home import default_home
 from forager.config.loader import ignored_file, load, source_of, to_environment, to_toml, variable_of
-from forager.config.settings import FIELDS, SECTIONS, Settings, default_home, write_value
+from forager.config.settings import FIELDS, SECTIONS, Settings, write_value
 from forager.errors import ConfigurationError
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from forager.engine.parser_protocol import pack, unpack
 from forager.parsing.link_columns import LinkColumns
 from forager.parsing.models import FoundImage, FoundLink, Listing, Reading
+from forager.plugins.models import PluginError
 from forager.products.models import Listed, Product
 from forager.records.models import FoundRecord
 
@@ -62,6 +63,7 @@ READING = Reading(
     ),
     extractors=("kettles",),
     extractor_problems=("pots: too_slow",),
+    plugin_errors=(PluginError("kettles", "extract_records", "KeyError: 'price'"),),
 )
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import a_fetched
+from tests.pdf_files import a_pdf
 from tests.unit.storage.test_warc import a_past
 
 from forager import clock
@@ -48,6 +49,15 @@ def test_the_text_of_any_stored_body(tmp_path: Path) -> None:
         assert isinstance(parse(refs[0]), TextRef)
         with pytest.raises(StoreError, match="Only the text"):
             store.load(refs[0], URL)
+
+
+def test_the_text_of_a_document_is_read_in_a_process_of_its_own(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        bodies = [a_pdf(["Some words of a document."]), b"%PDF-1.7 damaged"]
+        fetched = [a_fetched(200, body, URL, content_type="application/pdf") for body in bodies]
+        refs = [result.ref or "" for result in store.store([snapshot.pack(each) for each in fetched])]
+        assert text.load_text(store, refs[0], URL) == "Some words of a document."
+        assert text.load_text(store, refs[1], URL) == ""
 
 
 def test_a_page_that_has_not_changed_keeps_its_text(tmp_path: Path) -> None:

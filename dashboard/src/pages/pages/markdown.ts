@@ -7,7 +7,7 @@ export type Inline =
   | { kind: "link"; url: string; inside: Inline[] }
   | { kind: "image"; url: string; alt: string };
 export type Block =
-  | { kind: "heading"; level: number; inside: Inline[] }
+  | { kind: "heading"; level: number; outline: number; inside: Inline[] }
   | { kind: "paragraph"; inside: Inline[] }
   | { kind: "code"; text: string; language: string }
   | { kind: "rule" }
@@ -27,7 +27,22 @@ const MARKS = [
 ] as const;
 
 export function readMarkdown(text: string): Block[] {
-  return readBlocks(text.split("\n"), 0);
+  const blocks = readBlocks(text.split("\n"), 0);
+  setOutline(blocks, 0);
+  return blocks;
+}
+
+/** Pages skip levels of headings; readers of screens should not. Returns the level of the last one. */
+function setOutline(blocks: Block[], before: number): number {
+  let last = before;
+  for (const block of blocks) {
+    if (block.kind === "heading") {
+      block.outline = Math.min(block.level, last + 1);
+      last = block.outline;
+    } else if (block.kind === "quote") last = setOutline(block.blocks, last);
+    else if (block.kind === "list") for (const item of block.items) last = setOutline(item, last);
+  }
+  return last;
 }
 
 function readBlocks(lines: string[], depth: number): Block[] {
@@ -56,7 +71,10 @@ function readBlock(lines: string[], at: number, depth: number): [Block, number] 
   }
   const heading = HEADING.exec(line);
   if (heading)
-    return [{ kind: "heading", level: heading[1]?.length ?? 1, inside: readInline(heading[2] ?? "") }, at + 1];
+    return [
+      { kind: "heading", level: heading[1]?.length ?? 1, outline: 1, inside: readInline(heading[2] ?? "") },
+      at + 1,
+    ];
   if (line === "---") return [{ kind: "rule" }, at + 1];
   if (line.startsWith(">")) return readQuote(lines, at, depth);
   if (ITEM.test(line)) return readList(lines, at, depth);

@@ -122,7 +122,7 @@ function BlockView({ block }: { block: Block }) {
       return (
         <p
           role="heading"
-          aria-level={Math.min(block.level + 2, 6)}
+          aria-level={Math.min(block.outline + 2, 6)}
           className={`mt-2 font-semibold break-words ${SIZES[block.level - 1]}`}
         >
           <Inlines of={block.inside} />
@@ -169,13 +169,16 @@ function BlockView({ block }: { block: Block }) {
 
 function TableView({ rows: [head = [], ...body] }: { rows: Inline[][][] }) {
   const cells = (row: Inline[][], Cell: "th" | "td"): ReactNode =>
-    row.map((cell, index) => (
-      <Cell key={index} className="border border-line px-2 py-1 text-left align-top">
-        <Inlines of={cell} />
-      </Cell>
-    ));
+    row.map((cell, index) => {
+      const As = cell.length ? Cell : "td";
+      return (
+        <As key={index} className="border border-line px-2 py-1 text-left align-top">
+          <Inlines of={cell} />
+        </As>
+      );
+    });
   return (
-    <div tabIndex={0} role="region" aria-label="Table" className="overflow-x-auto">
+    <div tabIndex={0} role="group" aria-label="Table" className="overflow-x-auto">
       <table className="border-collapse text-sm">
         {head.some((cell) => cell.length) && (
           <thead>
@@ -242,7 +245,7 @@ function InlineView({ inline }: { inline: Inline }) {
           href={href}
           target="_blank"
           rel="noopener noreferrer nofollow"
-          className="break-words text-brand hover:underline"
+          className="break-words text-brand underline underline-offset-2"
         >
           {inside}
         </a>

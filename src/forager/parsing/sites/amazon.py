@@ -15,6 +15,8 @@ from forager.parsing.products.money import read_money
 from forager.parsing.products.numbers import parse_rating, read_count, read_gtin
 from forager.parsing.products.stock import Availability, read_availability
 from forager.parsing.products.view import View
+from forager.plugins.markers import hookimpl
+from forager.plugins.page import Page
 from forager.products.models import Product, Variant
 
 NAME, VERSION = "amazon", 2
@@ -53,8 +55,10 @@ LABELLED = frozenset({"mpn", "attributes"})
 MOST_IMAGES, MOST_VARIANTS, MOST_DETAILS = 20, 200, 60
 
 
-def find_product(view: View) -> Product | None:
+@hookimpl
+def find_product(page: Page) -> Product | None:
     """Returns the product; None for lists, captchas and all other pages without a product title."""
+    view = page.view
     if view.document.select_one("#productTitle,#ebooksProductTitle,#title") is None:
         return None
     claims = list(_claims(view))

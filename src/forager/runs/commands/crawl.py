@@ -20,7 +20,8 @@ from forager.cli.start import begin, require_bucket, whoami
 from forager.errors import ConfigurationError, UsageError
 from forager.export.commands.writers import check_writable
 from forager.runs.commands.ending import INTERRUPTED, exit_code, list_hints
-from forager.runs.models import ALL_KNOWN, RunSpec, Scope
+from forager.runs.models import RunSpec, Scope
+from forager.runs.spec import build_spec
 from forager.seeds.commands import arguments as seeds
 from forager.seeds.commands import report as seed_report
 
@@ -216,21 +217,15 @@ def crawl(
     seeds.require_contact((*start.named, *start.first), settings.contact)
     if known:
         seeds.require_known_contact(settings.contact)
-    spec = RunSpec(
-        seeds=start.seeds,
-        scope=scope or Scope.HOST,
-        is_scope_given=scope is not None,
-        settings=chosen,
-        include=tuple(include or ()),
-        exclude=tuple(exclude or ()),
-        max_depth=settings.crawl.max_depth if depth is None else depth,
+    spec = build_spec(
+        start.seeds,
+        chosen,
+        scope=scope,
+        default_depth=settings.crawl.max_depth,
         max_pages=max_pages,
-        max_pages_per_domain=max_pages_per_domain,
-        delay_s=delay,
-        seeds_total=0 if known else None,
-        seeds_digest=ALL_KNOWN if known else None,
         allow_networks=settings.fetch.allow_networks if allow_network else (),
         bare=start.bare,
+        is_known=known,
     )
     import asyncio
 
