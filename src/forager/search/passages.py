@@ -1,7 +1,7 @@
 """Selects the passages of a long text that contain the searched words, so that only they are marked. Pure.
 
-PostgreSQL marks matches exactly, in 1 ms per thousand words; finding where they may be takes a thirtieth of that. A
-word may be anything that begins like a searched one; where none does, the beginning of the text is taken.
+PostgreSQL marks matches exactly, but parses every word for it; finding where they may be takes 0.3 ms a page. A word
+may be anything that begins like a searched one; where none does, the beginning of the text is taken.
 """
 
 import re

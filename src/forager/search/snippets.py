@@ -29,7 +29,7 @@ MOST_HITS = 20
 MOST_WORDS = 20_000
 MOST_BYTES = 2_000_000
 BUDGET_S = 0.3
-"""Time for all texts of a page of hits. Parsing a stored body takes 1 to 5 ms, a distant bucket may take far longer;
+"""Time for all texts of a page of hits. Parsing a stored body takes 2 ms, a distant bucket may take far longer;
 hits whose text is not there by then show their descriptions."""
 
 
