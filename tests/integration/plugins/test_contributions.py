@@ -15,6 +15,7 @@ from forager.runtime.schedule import run_jobs_once
 
 PLUGIN = """
 import time
+from pathlib import Path
 import forager
 from forager.plugins import AlertRule, Notifier, RuleFinding, ScheduledJob
 
@@ -45,7 +46,7 @@ def register_alert_rules():
 
 @forager.hookimpl
 def register_notifiers():
-    return [Notifier("file", lambda target, document: open(target, "w").write(document["message"]))]
+    return [Notifier("file", lambda target, document: Path(target).write_text(document["message"]))]
 """
 
 
