@@ -88,7 +88,7 @@ def clear(
         begin(home=home),
         "plugins",
         lambda conn: clear_errors(conn, name),
-        noted=lambda cleared: Noted("plugins.clear", "plugin", name, {"hooks": cleared}),
+        noted=lambda cleared: Noted("plugin.clear", "plugin", name, {"hooks": cleared}),
     )
     if as_json:
         return output.write_json({"cleared": cleared})

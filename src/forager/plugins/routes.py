@@ -27,5 +27,5 @@ async def clear_plugin_errors(request: Request, who: Admin, body: models.Plugins
     """Forgets the errors of a plug-in, or of all."""
     async with change(request, who) as deed:
         cleared = await clear_errors(deed.conn, body.plugin)
-        await deed.note("plugins.clear", "plugin", body.plugin, hooks=cleared)
+        await deed.note("plugin.clear", "plugin", body.plugin, hooks=cleared)
     return reply({"cleared": cleared})

@@ -30,7 +30,7 @@ MONTH = month_of(100 * DAY)
 LOOKS = """
 body, captures,
 extract, extractors check, extractors coverage, extractors show, items, records,
-completion, man,
+completion, man, init extractor, test,
 alerts rules, alerts show, alerts targets, archive list, archive verify, audit log, audit politeness, backups, bodies,
 check, db status, db url, domain settings, domain show, domain sitemaps, domain traps, profiles list, profiles show,
 tasks stats, domains claims, domains denied, domains top, duplicates, errors,
@@ -103,6 +103,7 @@ ABOUT_THE_HOUSE = (
     ("alerts tell https://example.com/hook", "alert.add_target"),
     ("alerts forget 1", "alert.remove_target"),
     ("webhooks revive", "webhook.revive"),
+    ("plugins clear", "plugin.clear"),
 )
 ABOUT_PROXIES = (
     ("proxies add 127.0.0.1:9", "proxy.add"),

@@ -62,5 +62,5 @@ def test_every_job_of_a_feature_is_scheduled() -> None:
     found |= {
         f"forager.{each.parts[-3]}.jobs.{each.stem}" for each in Path(forager.__path__[0]).glob("*/jobs/[a-z]*.py")
     }
-    assert found == {type(job).__module__ for job in JOBS}
+    assert found - {"forager.plugins.jobs"} == {type(job).__module__ for job in JOBS}
     assert len({job.name for job in JOBS}) == len(JOBS)
