@@ -266,3 +266,21 @@ async def test_seeds_on_hold_wait_until_they_are_resumed(forager: Any, world: An
     assert said.code == 0
     assert await domain(world, "is_active", "new.example")
     assert await is_sound(world)
+
+
+async def test_a_file_of_profiles_shows_old_and_new_values(forager: Any, world: Any, tmp_path: Any) -> None:
+    file = tmp_path / "profiles.toml"
+    file.write_text('[profile.shops]\nevery = "2d"\ndelay = "2s"\ntoken = "one"\ndomains = ["shop.example"]\n')
+    assert "1 known domain changed profile." in (await forager("profiles", "apply", str(file))).err
+    file.write_text('[profile.shops]\nevery = "none"\ntoken = "two"\nmax_pages = 5\ndomains = ["shop.example"]\n')
+    shown = (
+        "shops: changed\n  - delay = 2s\n  + max_pages = 5\n  - revisit_every = 2d\n  + revisit_every = none\n"
+        "  - token = •••\n  + token = •••\n"
+    )
+    said = await forager("profiles", "apply", str(file), "--dry-run")
+    assert said.err == shown + "Nothing was changed: --dry-run.\n"
+    assert await domain(world, "revisit_every_s") == 172_800.0
+    assert (await forager("profiles", "apply", str(file))).err == shown
+    assert await domain(world, "revisit_every_s") is None
+    noted = "SELECT details -> 'shops' -> 'before' ->> 'revisit_every' FROM audit_log ORDER BY id DESC LIMIT 1"
+    assert await world.conn.fetchval(noted) == "2d"
