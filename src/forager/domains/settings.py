@@ -57,6 +57,8 @@ class DomainScope(NamedTuple):
     scope: str
     has_scope: bool
     """Whether a scope was chosen for it or its profile."""
+    has_implied_scope: bool
+    """Whether its scope is that of orders for single pages, which nobody chose."""
     prefixes: list[str]
 
 
@@ -182,7 +184,7 @@ async def configure(
         await domains.forget_networks(conn, held.id)
     if (budget := after.get("max_pages")) is not None:
         await domains.count_run_pages(conn, held.id, budget=budget)
-    await conn.execute(SQL["save_settings"], held.id, dump_layer(after, cipher), by)
+    await conn.execute(SQL["save_settings"], held.id, dump_layer(after, cipher), by, "scope" in given.names)
     await domains.note(conn, held.id, by=by, reason=given.describe() + (f": {reason}" if reason else ""))
     if given.chosen.get("obey_robots") is False:
         await conn.execute(SQL["explain_override"], held.id, reason, by)
@@ -254,18 +256,28 @@ async def find_crawled(conn: Connection, names: Sequence[str]) -> frozenset[str]
 
 async def remember_order(conn: Connection, order: "Order", names: Sequence[str], *, by: str) -> None:
     """Stores the flags of an order as settings of its domains, so that every later run does the same. An explicit scope
-    widens that of a domain which was crawled before and never narrows it: other orders still hold."""
-    if order.scope is None and not order.settings:
-        return
+    widens that of a domain which was crawled before and never narrows it: other orders still hold. An order without a
+    scope is for the site."""
+    if order.scope is None:
+        await drop_implied_scopes(conn, names, by=by)
+        if not order.settings:
+            return
     groups: dict[str, list[int]] = {}
     for domain in await READ_SCOPES.fetch(conn, list(names)):
         scope = order.scope_after(domain)
         if values := {**order.settings, **scope}:
             groups.setdefault(json.dumps(values, sort_keys=True), []).append(domain.domain_id)
-        if scope and domain.name in order.crawled:
+        if scope and scope != {"scope": domain.scope} and domain.name in order.crawled:
             await read_again(conn, domain.domain_id, by=by)
     for text, ids in groups.items():
-        await conn.execute(SQL["merge_settings"], ids, text, by)
+        await conn.execute(SQL["merge_settings"], ids, text, by, order.is_for_pages)
+
+
+async def drop_implied_scopes(conn: Connection, names: Sequence[str], *, by: str) -> None:
+    """Opens sites of which only single pages were ordered so far, for an order of the whole site. The scope `page`
+    stays where an operator chose it."""
+    for row in await conn.fetch(SQL["drop_implied_scopes"], list(names), by):
+        await read_again(conn, row["domain_id"], by=by)
 
 
 class Order(NamedTuple):
@@ -281,15 +293,18 @@ class Order(NamedTuple):
     """Domains that were crawled by an earlier order."""
     is_default: bool = False
     """The scope is only meant for domains that have none."""
+    is_for_pages: bool = False
+    """It is for single pages and not for their sites: its scope gives way to an order for the site."""
 
     def scope_after(self, domain: DomainScope) -> dict[str, Any]:
         """Returns the scope settings of a domain after this order; none if they stay."""
         if self.scope is None or (self.is_default and domain.has_scope):
             return {}
-        before, is_new = Scope(domain.scope), domain.name not in self.crawled
+        is_first_choice = domain.has_implied_scope and not self.is_for_pages
+        before, is_new = Scope(domain.scope), domain.name not in self.crawled or is_first_choice
         after = self.scope if is_new or WIDTH[self.scope] > WIDTH[before] else before
         values: dict[str, Any] = {}
-        if after is not before:
+        if after is not before or is_first_choice:
             values["scope"] = after.value
         if self.scope is Scope.PREFIX and after is Scope.PREFIX:
             kept = [] if is_new else domain.prefixes
