@@ -15,7 +15,14 @@ from pydantic import with_config
 
 from forager.config.cipher import PasswordCipher
 from forager.config.crawl_layers import dump_layer, load_layer
-from forager.config.crawl_settings import FIELDS, changed_names, describe_changes, restore_hidden, show_value
+from forager.config.crawl_settings import (
+    FIELDS,
+    changed_names,
+    check_authentication,
+    describe_changes,
+    restore_hidden,
+    show_value,
+)
 from forager.db import statements
 from forager.db.query import Query
 from forager.db.rows import RECORD
@@ -240,8 +247,10 @@ async def change_profile(
     given = read_changes(settings) if settings else Changes({}, frozenset())
     leaving = set(map(read_member, leave))
     members = [member for member in (before.members if before else ()) if member not in leaving]
+    chosen = given.apply_to(layer)
+    check_authentication(chosen)
     members += [member for member in map(read_member, join) if member not in members]
-    spec = ProfileSpec(name, given.apply_to(layer), tuple(members))
+    spec = ProfileSpec(name, chosen, tuple(members))
     return await apply_profiles(conn, [spec], by=by, cipher=cipher, refresh_every_s=refresh_every_s)
 
 

@@ -18,6 +18,7 @@ from forager.config.crawl_settings import (
     Resolved,
     canonical_name,
     changed_names,
+    check_authentication,
     describe_changes,
     read_layer,
     resolve,
@@ -34,6 +35,7 @@ from forager.errors import UsageError
 from forager.frontier import admin as pages
 from forager.images.models import ImagePolicy
 from forager.runs.models import Scope
+from forager.urls.domain import domain_of
 
 SQL = statements.load("forager.domains", "settings.sql")
 WIDTH = {scope: width for width, scope in enumerate((Scope.PAGE, Scope.PREFIX, Scope.HOST, Scope.DOMAIN, Scope.ANY))}
@@ -180,6 +182,7 @@ async def configure(
     before = await read_layers(conn, held.name, cipher)
     given = read_changes(restore_hidden(changes, before.effective))
     after = given.apply_to(before.settings)
+    _check_login_site(held.name, given.chosen.get("login_url"))
     if "allow_networks" in given.cleared:
         await domains.forget_networks(conn, held.id)
     if (budget := after.get("max_pages")) is not None:
@@ -189,8 +192,19 @@ async def configure(
     if given.chosen.get("obey_robots") is False:
         await conn.execute(SQL["explain_override"], held.id, reason, by)
     effective = {**before.profile_settings, **after}
+    check_authentication(effective)
     planned, dropped = await follow_up(conn, held, before.effective, effective, by=by, refresh_every_s=refresh_every_s)
     return Configured(held.name, given.shown(), planned, dropped)
+
+
+def _check_login_site(name: str, login_url: str | None) -> None:
+    """Secrets are sent to the domain they were set for and to no other, so no other can log in."""
+    if login_url and (site := domain_of(login_url)) != name:
+        raise UsageError(
+            f"login_url is a page of {site}, and a login through another site is not supported: log in with your "
+            f"browser, and set its cookies with `forager domain {name} set --cookies FILE`.",
+            field="login_url",
+        )
 
 
 async def follow_up(

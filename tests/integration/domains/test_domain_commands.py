@@ -284,3 +284,22 @@ async def test_a_file_of_profiles_shows_old_and_new_values(forager: Any, world: 
     assert await domain(world, "revisit_every_s") is None
     noted = "SELECT details -> 'shops' -> 'before' ->> 'revisit_every' FROM audit_log ORDER BY id DESC LIMIT 1"
     assert await world.conn.fetchval(noted) == "2d"
+
+
+@pytest.mark.parametrize(
+    ("before", "flags", "sentence"),
+    [
+        ("--username ann", "--token-file FILE", "username and token exclude each other"),
+        ("--delay 2s", "--login-url https://id.other.example/login", "login_url is a page of id.other.example"),
+        ("--delay 2s", "--prefixes notaurl", "'notaurl' is no URL of a folder"),
+    ],
+)
+async def test_settings_that_cannot_work_are_rejected(
+    forager: Any, tmp_path: Any, before: str, flags: str, sentence: str
+) -> None:
+    (tmp_path / "token.txt").write_text("secret")
+    assert (await forager("domain", SHOP, "set", *before.split())).code == 0
+    said = await forager("domain", SHOP, "set", *flags.replace("FILE", str(tmp_path / "token.txt")).split())
+    assert said.code == 2
+    assert sentence in said.err
+    assert (await forager("domain", SHOP, "set", "--login-url", f"https://www.{SHOP}/login")).code == 0
