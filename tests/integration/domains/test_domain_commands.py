@@ -303,3 +303,13 @@ async def test_settings_that_cannot_work_are_rejected(
     assert said.code == 2
     assert sentence in said.err
     assert (await forager("domain", SHOP, "set", "--login-url", f"https://www.{SHOP}/login")).code == 0
+
+
+async def test_a_reset_counts_sitemaps_apart_from_pages(forager: Any, world: Any) -> None:
+    for name in ("sitemap.xml", "sitemap_index.xml"):
+        await world.add_page(f"http://{SHOP}/{name}", is_sitemap=True, status="failed")
+    await world.add_page(f"http://{SHOP}/broken", status="failed")
+    before = await domain(world, "frontier_size")
+    done = json.loads((await forager("domain", SHOP, "reset", "--reason", "review", "--json")).out)
+    assert (done["reopened"], done["reopened_files"]) == (1, 2)
+    assert await domain(world, "frontier_size") == before + 3
