@@ -34,7 +34,7 @@ from forager.domains.admin import LockedDomain
 from forager.errors import UsageError
 from forager.frontier import admin as pages
 from forager.images.models import ImagePolicy
-from forager.runs.models import Scope
+from forager.runs.models import ReplacedSetting, Scope
 from forager.urls.domain import domain_of
 
 SQL = statements.load("forager.domains", "settings.sql")
@@ -68,6 +68,15 @@ NOT_ADDED = 0
 """The id of a domain that a profile names and that is not known yet."""
 READ_SETTINGS = Query(SQL["read_settings"], StoredLayers)
 READ_SCOPES = Query(SQL["read_scopes"], DomainScope)
+
+
+class ReplacedValue(NamedTuple):
+    domain: str
+    setting: str
+    before: str
+
+
+REPLACED = Query(SQL["replaced_settings"], ReplacedValue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +301,27 @@ async def drop_implied_scopes(conn: Connection, names: Sequence[str], *, by: str
     stays where an operator chose it."""
     for row in await conn.fetch(SQL["drop_implied_scopes"], list(names), by):
         await read_again(conn, row["domain_id"], by=by)
+
+
+async def find_replaced(
+    conn: Connection, names: Sequence[str], settings: Mapping[str, Any]
+) -> list[tuple[str, ReplacedSetting]]:
+    """Returns the values that settings of an order take the place of: domain → setting with both values as written in a
+    file."""
+    if not settings:
+        return []
+    rows = await REPLACED.fetch(conn, list(names), json.dumps(dict(settings)))
+    return [
+        (
+            row.domain,
+            ReplacedSetting(
+                row.setting,
+                show_value(row.setting, json.loads(row.before)),
+                show_value(row.setting, settings[row.setting]),
+            ),
+        )
+        for row in rows
+    ]
 
 
 class Order(NamedTuple):

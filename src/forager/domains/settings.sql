@@ -30,6 +30,13 @@ SET settings = domain_settings.settings || EXCLUDED.settings,
 WHERE NOT domain_settings.settings @> EXCLUDED.settings
    OR (EXCLUDED.settings ? 'scope' AND domain_settings.has_implied_scope <> EXCLUDED.has_implied_scope);
 
+-- name: replaced_settings
+-- Returns which of the settings $2 replace another value that was set for one of these domains or its profile, and that value.
+SELECT d.name AS domain, n.key AS setting, (s.effective -> n.key)::text AS before
+FROM domains d JOIN domain_settings s ON s.domain_id = d.id CROSS JOIN LATERAL jsonb_each($2::jsonb) n
+WHERE d.name = ANY ($1::text[]) AND s.effective ? n.key AND s.effective -> n.key <> n.value
+ORDER BY n.key, d.name;
+
 -- name: drop_implied_scopes
 -- Takes back the scopes that nobody chose of the domains with these names, and returns the ids of these domains.
 WITH held AS MATERIALIZED (
