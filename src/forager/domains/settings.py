@@ -211,7 +211,7 @@ def _check_login_site(name: str, login_url: str | None) -> None:
     if login_url and (site := domain_of(login_url)) != name:
         raise UsageError(
             f"login_url is a page of {site}, and a login through another site is not supported: log in with your "
-            f"browser, and set its cookies with `forager domain {name} set --cookies FILE`.",
+            "browser, and set the cookies that it has then (the setting `cookies`).",
             field="login_url",
         )
 
