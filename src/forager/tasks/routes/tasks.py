@@ -57,6 +57,7 @@ SEED_PATHS = frozenset({"/api/admin/tasks/batch"})
 
 
 WHEN = AliasChoices("scheduled_for", "scheduled_at")
+EVERY = AliasChoices("revisit_every_s", "crawl_frequency")
 RetryCount = Annotated[
     Flag,
     Field(
@@ -81,7 +82,14 @@ class VisitOrder(Body):
         default=None, description="Null: now. `scheduled_at` is another name for it.", validation_alias=WHEN
     )
     is_recurring: Flag | None = Field(default=None, description="False: once, whatever the frequency of its domain.")
-    revisit_every_s: Number | None = Field(default=None, ge=1, le=315_360_000)
+    revisit_every_s: Number | None = Field(
+        default=None,
+        ge=1,
+        le=315_360_000,
+        description="Visit it again at this interval, as `--every` does; null: as often as its domain. "
+        "`crawl_frequency` is another name for it.",
+        validation_alias=EVERY,
+    )
     max_retries: Whole | None = Field(default=None, ge=0, le=20)
     webhook_url: Annotated[Url, Field(max_length=2000)] | None = None
     depends_on: Id | None = Field(default=None, description="The task that has to be completed before.")
