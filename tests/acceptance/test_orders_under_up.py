@@ -66,7 +66,7 @@ def test_an_order_for_the_whole_site_joins_one_for_a_page(
     (site,) = web.urls
     forager.do("tasks", "submit", f"{site}p/1", "--only")
     until(lambda: len(pages_asked_for(web, site)) == 1, "the page was visited")
-    forager.do("crawl", site, "--scope", "host", "-q", **QUICK)
+    forager.do("crawl", site, "-q", **QUICK)
     assert set(pages_asked_for(web, site)) >= web.key.expected_success()
     forager.do("tasks", "submit", f"{site}p/2", "--only")
     rows = json.loads(forager.do("domain", host_of(site), "settings", "--json"))

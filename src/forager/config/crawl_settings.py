@@ -104,9 +104,42 @@ def _check_patterns(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
+def _check_prefixes(value: tuple[str, ...]) -> tuple[str, ...]:
+    """URLs are compared with a prefix letter by letter, so its scheme and host are written as in a normalised URL."""
+    checked = []
+    for prefix in value:
+        scheme, colon, rest = prefix.partition("://")
+        host, _, path = rest.partition("/")
+        if not colon or scheme.lower() not in {"http", "https"} or not host or set(host) & set(" ?#*"):
+            raise ValueError(f"{prefix!r} is no URL of a folder; write it like https://shop.example/docs/")
+        checked.append(f"{scheme.lower()}://{host.lower()}/{path}")
+    return tuple(checked)
+
+
+def _check_selectors(value: tuple[str, ...]) -> tuple[str, ...]:
+    for selector in value:
+        _check_selector(selector)
+    return value
+
+
+def _check_selector(value: str | None) -> str | None:
+    import turbohtml
+
+    try:
+        if value is not None:
+            turbohtml.parse("").select(value)
+    except turbohtml.SelectorSyntaxError as error:
+        raise ValueError(str(error)) from None
+    return value
+
+
 def _read_mapping(value: object) -> object:
     """Reads `Name: value` lines, as headers are written on a command line."""
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, list | tuple | Mapping):
+        raise ValueError(
+            'write a table of names and values, such as { user = "alice" }, or a list such as ["user=alice"]'
+        )
+    if isinstance(value, Mapping):
         return value
     pairs = [str(line).partition(":" if ":" in str(line) else "=") for line in value]
     return {name.strip(): text.strip() for name, _, text in pairs}
@@ -121,6 +154,9 @@ def _check_success(value: str | None) -> str | None:
 
 Choice = Annotated[str, BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)]
 Patterns = Annotated[Names, AfterValidator(_check_patterns)]
+Prefixes = Annotated[Patterns, AfterValidator(_check_prefixes)]
+Selector = Annotated[str | None, AfterValidator(_check_selector)]
+Selectors = Annotated[Patterns, AfterValidator(_check_selectors)]
 Window = Annotated[str | None, AfterValidator(_check_window)]
 Zone = Annotated[str, AfterValidator(_check_zone)]
 Country = Annotated[str | None, AfterValidator(_check_country)]
@@ -161,7 +197,7 @@ class CrawlSettings(BaseModel):
         "What of the site is crawled: page (only pages that were ordered), prefix (URLs below `prefixes`), host, "
         "domain (with all subdomains), any (links to other sites too).",
     )
-    prefixes: Patterns = _setting(CRAWLED, (), "Folders that the scope `prefix` includes; orders add theirs.")
+    prefixes: Prefixes = _setting(CRAWLED, (), "Folders that the scope `prefix` includes; orders add theirs.")
     include: Patterns = _setting(CRAWLED, (), "Globs of URLs, of which one must match; seeds always do.")
     exclude: Patterns = _setting(CRAWLED, (), "Globs of URLs that are not visited.")
     max_depth: int = _setting(CRAWLED, 10, "Links from a seed at most.", ge=0, le=1000)
@@ -234,11 +270,11 @@ class CrawlSettings(BaseModel):
     proxy_max_per_hour: Count | None = _setting(PROXIES, None, "Requests of one proxy to this domain in an hour.")
     # Browser
     rendering: Rendering = _setting(BROWSER, Rendering.NEVER, "A browser runs its scripts: never, auto, always.")
-    render_wait_for: str | None = _setting(
+    render_wait_for: Selector = _setting(
         BROWSER, None, "A CSS selector that the browser waits for before the page is read.", max_length=500
     )
     render_scroll: Annotated[int, Field(ge=0, le=50)] = _setting(BROWSER, 0, "Times the browser scrolls to the end.")
-    render_click: Patterns = _setting(BROWSER, (), "CSS selectors that the browser clicks, in order.")
+    render_click: Selectors = _setting(BROWSER, (), "CSS selectors that the browser clicks, in order.")
     render_screenshot: bool = _setting(BROWSER, False, "Store a screenshot of each rendered page.")
     # What is stored
     content: ContentPolicy = _setting(STORED, ContentPolicy.SIGNALS, "Bodies: signals (none), text, snapshot, archive.")
@@ -343,7 +379,19 @@ def read_layer(values: Mapping[str, Any]) -> dict[str, Any]:
     except ValidationError as error:
         raise _usage_error(error) from None
     dumped = layer.model_dump(mode="json")
-    return {name: dumped[name] for name in named}
+    chosen = {name: dumped[name] for name in named}
+    check_authentication(chosen)
+    return chosen
+
+
+def check_authentication(chosen: Mapping[str, Any]) -> None:
+    """Rejects settings that would both write the header Authorization."""
+    if chosen.get("username") and chosen.get("token"):
+        raise UsageError(
+            "username and token exclude each other: a request is authorised by a password or by a token. "
+            "Take one of them back.",
+            field="token",
+        )
 
 
 def is_hidden(value: Any) -> bool:

@@ -266,6 +266,7 @@ CREATE TABLE domain_settings (
     settings    jsonb       NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(settings) = 'object'),
     -- kept by a trigger
     effective   jsonb       NOT NULL DEFAULT '{}',
+    has_implied_scope boolean NOT NULL DEFAULT false,
     max_depth   smallint,
     url_folders text[],
     url_include text[],
@@ -277,6 +278,7 @@ CREATE INDEX domain_settings_profile ON domain_settings (profile_id) WHERE profi
 COMMENT ON TABLE domain_settings IS 'Owner: domains. The crawl settings that were chosen for a domain, and its profile. Workers read it and never write it. No row: defaults.';
 COMMENT ON COLUMN domain_settings.settings IS 'Name → value, only those chosen for this domain; secrets are encrypted.';
 COMMENT ON COLUMN domain_settings.effective IS 'The profile''s settings, and over them its own; what is in neither is a default of the instance.';
+COMMENT ON COLUMN domain_settings.has_implied_scope IS 'The scope page is of orders for single pages and nobody chose it: an order for the site takes it back.';
 COMMENT ON COLUMN domain_settings.url_folders IS 'LIKE patterns of the scope prefix; empty for the scope page: then only ordered pages are visited. NULL: no condition.';
 
 CREATE TABLE origins (

@@ -15,7 +15,14 @@ from pydantic import with_config
 
 from forager.config.cipher import PasswordCipher
 from forager.config.crawl_layers import dump_layer, load_layer
-from forager.config.crawl_settings import FIELDS, changed_names, describe_changes, restore_hidden, show_value
+from forager.config.crawl_settings import (
+    FIELDS,
+    changed_names,
+    check_authentication,
+    describe_changes,
+    restore_hidden,
+    show_value,
+)
 from forager.db import statements
 from forager.db.query import Query
 from forager.db.rows import RECORD
@@ -29,6 +36,7 @@ from forager.urls.normalize import normalize
 SQL = statements.load("forager.domains", "settings.sql")
 DOMAINS = "domains"
 """The key of a profile in a file that is not a setting."""
+NO_VALUE = "none"
 MAX_MEMBERS = 100_000
 MAX_NAME = 260
 PATTERN = r"[^\s/?#@]*\*[^\s/?#@]*"
@@ -85,7 +93,9 @@ class ProfileChange:
     name: str
     is_new: bool
     settings: Mapping[str, Any]
-    """Name → new value; None: no longer set."""
+    """Name → new value as written in a file; None: no longer set."""
+    before: Mapping[str, Any]
+    """Those of `settings` that were set before → the value they had."""
     joined: tuple[str, ...]
     left: tuple[str, ...]
 
@@ -237,8 +247,10 @@ async def change_profile(
     given = read_changes(settings) if settings else Changes({}, frozenset())
     leaving = set(map(read_member, leave))
     members = [member for member in (before.members if before else ()) if member not in leaving]
+    chosen = given.apply_to(layer)
+    check_authentication(chosen)
     members += [member for member in map(read_member, join) if member not in members]
-    spec = ProfileSpec(name, given.apply_to(layer), tuple(members))
+    spec = ProfileSpec(name, chosen, tuple(members))
     return await apply_profiles(conn, [spec], by=by, cipher=cipher, refresh_every_s=refresh_every_s)
 
 
@@ -260,9 +272,17 @@ async def _difference(conn: Connection, spec: ProfileSpec, cipher: PasswordCiphe
     stored = await FIND_PROFILE.first(conn, spec.name)
     before = load_layer(stored.settings, cipher, f"profile {spec.name}") if stored else {}
     changed = changed_names(before, spec.settings)
-    values = {name: show_value(name, spec.settings[name]) if name in spec.settings else None for name in changed}
+    values = {name: _written(name, spec.settings) if name in spec.settings else None for name in changed}
+    replaced = {name: _written(name, before) for name in changed if name in before}
     old, new = set(stored.members if stored else ()), set(spec.members)
-    return ProfileChange(spec.name, stored is None, values, tuple(sorted(new - old)), tuple(sorted(old - new)))
+    joined, left = tuple(sorted(new - old)), tuple(sorted(old - new))
+    return ProfileChange(spec.name, stored is None, values, replaced, joined, left)
+
+
+def _written(name: str, layer: Mapping[str, Any]) -> Any:
+    """Returns a chosen value as it is written in a file, where `none` chooses that there is no value."""
+    shown = show_value(name, layer[name])
+    return NO_VALUE if shown is None else shown
 
 
 async def _check_other_profiles(conn: Connection, specs: Sequence[ProfileSpec]) -> None:

@@ -199,8 +199,8 @@ WHERE d.id = led.id AND (d.run_id IS DISTINCT FROM $1 OR d.images_only)
 -- name: adopt_settings
 -- Gives domains of which nothing was fetched yet the profile and settings of the domain whose seed leads to them; the array positions
 -- correspond.
-INSERT INTO domain_settings (domain_id, profile_id, settings, updated_by)
-SELECT DISTINCT ON (d.id) d.id, s.profile_id, s.settings, 'redirect'
+INSERT INTO domain_settings (domain_id, profile_id, settings, has_implied_scope, updated_by)
+SELECT DISTINCT ON (d.id) d.id, s.profile_id, s.settings, s.has_implied_scope, 'redirect'
 FROM unnest($1::bigint[], $2::bigint[]) AS n (domain_id, from_id)
 JOIN domains d ON d.id = n.domain_id AND d.pages_crawled = 0 AND d.id <> n.from_id
 JOIN domain_settings s ON s.domain_id = n.from_id

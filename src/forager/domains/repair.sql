@@ -120,15 +120,18 @@ WHERE k.id = $1;
 -- name: merge_settings
 -- Merges the crawl settings of the other domains into those of the oldest: its own values stay, except for the longest delay and the
 -- fewest requests at once.
-INSERT INTO domain_settings (domain_id, settings, updated_by)
-SELECT $1, m.others || m.own || m.slowest, 'merge'
+INSERT INTO domain_settings (domain_id, settings, has_implied_scope, updated_by)
+SELECT $1, m.others || m.own || m.slowest, COALESCE(m.own_is_implied, m.is_implied, false), 'merge'
 FROM (SELECT COALESCE(jsonb_object_agg(e.key, e.value) FILTER (WHERE s.domain_id <> $1), '{}') AS others,
              COALESCE(jsonb_object_agg(e.key, e.value) FILTER (WHERE s.domain_id = $1), '{}') AS own,
+             bool_or(s.has_implied_scope) FILTER (WHERE s.domain_id = $1 AND s.settings ? 'scope') AS own_is_implied,
+             bool_or(s.has_implied_scope) FILTER (WHERE s.settings ? 'scope') AS is_implied,
              jsonb_strip_nulls(jsonb_build_object('delay', max((s.effective->>'delay')::float8), 'concurrency', min((s.effective->>'concurrency')::int))) AS slowest
       FROM domain_settings s LEFT JOIN LATERAL jsonb_each(s.settings) e ON true
       WHERE s.domain_id = $1 OR s.domain_id = ANY ($2::bigint[])
       HAVING count(*) > 0) m
-ON CONFLICT (domain_id) DO UPDATE SET settings = EXCLUDED.settings, updated_by = EXCLUDED.updated_by, updated_at = now();
+ON CONFLICT (domain_id) DO UPDATE
+SET settings = EXCLUDED.settings, has_implied_scope = EXCLUDED.has_implied_scope, updated_by = EXCLUDED.updated_by, updated_at = now();
 
 -- name: move_origins
 -- Moves the robots.txt files of merged domains; of two for the same origin the newer is kept.

@@ -387,7 +387,10 @@ class ProfileDetails(Profile):
 class ProfileDifference(Row):
     name: str
     is_new: bool
-    settings: dict[str, Any] = Field(description="New values; null: no longer set.")
+    settings: dict[str, Any] = Field(description="New values; null: no longer set.", examples=[{"delay": "5s"}])
+    before: dict[str, Any] = Field(
+        description="The values that those settings had; what is missing was not set.", examples=[{"delay": "2s"}]
+    )
     joined: list[str]
     left: list[str]
 

@@ -43,6 +43,8 @@ class Reset:
     """Failed pages that are retried."""
     revisited: int
     """Fetched pages that are visited again."""
+    reopened_files: int = 0
+    """Failed images, sitemaps and feeds that are retried."""
 
 
 @with_config(RECORD)
@@ -91,15 +93,16 @@ async def reset(conn: Connection, name: str, *, by: str, reason: str, also_gone:
         await domains.move(conn, held.name, PENDING, by=by, reason=reason)
     else:
         await domains.note(conn, held.id, by=by, reason=reason)
-    reopened = await pages.requeue_domain(conn, held.id, also_gone=also_gone, by=by)
-    is_done = held.status is EXHAUSTED or not held.frontier_size + reopened
+    requeued = await pages.requeue_domain(conn, held.id, also_gone=also_gone, by=by)
+    reopened = requeued.pages - requeued.files
+    is_done = held.status is EXHAUSTED or not held.frontier_size + requeued.pages
     revisited = await pages.revisit_domain(conn, held.id, by=by) if is_done else 0
     await pages.run_retries_now(conn, held.id)
-    await domains.reset_domain(conn, held.id, reopened=reopened)
+    await domains.reset_domain(conn, held.id, reopened=requeued.pages)
     if held.status in STANDING_STILL:
         reopened += await _requeue_home(conn, held, by=by)
     status = PENDING if can_transition(held.status, PENDING) else held.status
-    return Reset(held.name, held.status, status, held.is_active, reopened, revisited)
+    return Reset(held.name, held.status, status, held.is_active, reopened, revisited, requeued.files)
 
 
 async def reset_breaker(conn: Connection, name: str, *, by: str, reason: str, rest_s: float) -> BreakerReset:

@@ -18,6 +18,7 @@ from forager.config.crawl_settings import (
     Resolved,
     canonical_name,
     changed_names,
+    check_authentication,
     describe_changes,
     read_layer,
     resolve,
@@ -33,7 +34,8 @@ from forager.domains.admin import LockedDomain
 from forager.errors import UsageError
 from forager.frontier import admin as pages
 from forager.images.models import ImagePolicy
-from forager.runs.models import Scope
+from forager.runs.models import ReplacedSetting, Scope
+from forager.urls.domain import domain_of
 
 SQL = statements.load("forager.domains", "settings.sql")
 WIDTH = {scope: width for width, scope in enumerate((Scope.PAGE, Scope.PREFIX, Scope.HOST, Scope.DOMAIN, Scope.ANY))}
@@ -57,6 +59,8 @@ class DomainScope(NamedTuple):
     scope: str
     has_scope: bool
     """Whether a scope was chosen for it or its profile."""
+    has_implied_scope: bool
+    """Whether its scope is that of orders for single pages, which nobody chose."""
     prefixes: list[str]
 
 
@@ -64,6 +68,15 @@ NOT_ADDED = 0
 """The id of a domain that a profile names and that is not known yet."""
 READ_SETTINGS = Query(SQL["read_settings"], StoredLayers)
 READ_SCOPES = Query(SQL["read_scopes"], DomainScope)
+
+
+class ReplacedValue(NamedTuple):
+    domain: str
+    setting: str
+    before: str
+
+
+REPLACED = Query(SQL["replaced_settings"], ReplacedValue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,17 +191,29 @@ async def configure(
     before = await read_layers(conn, held.name, cipher)
     given = read_changes(restore_hidden(changes, before.effective))
     after = given.apply_to(before.settings)
+    _check_login_site(held.name, given.chosen.get("login_url"))
     if "allow_networks" in given.cleared:
         await domains.forget_networks(conn, held.id)
     if (budget := after.get("max_pages")) is not None:
         await domains.count_run_pages(conn, held.id, budget=budget)
-    await conn.execute(SQL["save_settings"], held.id, dump_layer(after, cipher), by)
+    await conn.execute(SQL["save_settings"], held.id, dump_layer(after, cipher), by, "scope" in given.names)
     await domains.note(conn, held.id, by=by, reason=given.describe() + (f": {reason}" if reason else ""))
     if given.chosen.get("obey_robots") is False:
         await conn.execute(SQL["explain_override"], held.id, reason, by)
     effective = {**before.profile_settings, **after}
+    check_authentication(effective)
     planned, dropped = await follow_up(conn, held, before.effective, effective, by=by, refresh_every_s=refresh_every_s)
     return Configured(held.name, given.shown(), planned, dropped)
+
+
+def _check_login_site(name: str, login_url: str | None) -> None:
+    """Secrets are sent to the domain they were set for and to no other, so no other can log in."""
+    if login_url and (site := domain_of(login_url)) != name:
+        raise UsageError(
+            f"login_url is a page of {site}, and a login through another site is not supported: log in with your "
+            "browser, and set the cookies that it has then (the setting `cookies`).",
+            field="login_url",
+        )
 
 
 async def follow_up(
@@ -254,18 +279,49 @@ async def find_crawled(conn: Connection, names: Sequence[str]) -> frozenset[str]
 
 async def remember_order(conn: Connection, order: "Order", names: Sequence[str], *, by: str) -> None:
     """Stores the flags of an order as settings of its domains, so that every later run does the same. An explicit scope
-    widens that of a domain which was crawled before and never narrows it: other orders still hold."""
-    if order.scope is None and not order.settings:
-        return
+    widens that of a domain which was crawled before and never narrows it: other orders still hold. An order without a
+    scope is for the site."""
+    if order.scope is None:
+        await drop_implied_scopes(conn, names, by=by)
+        if not order.settings:
+            return
     groups: dict[str, list[int]] = {}
     for domain in await READ_SCOPES.fetch(conn, list(names)):
         scope = order.scope_after(domain)
         if values := {**order.settings, **scope}:
             groups.setdefault(json.dumps(values, sort_keys=True), []).append(domain.domain_id)
-        if scope and domain.name in order.crawled:
+        if scope and scope != {"scope": domain.scope} and domain.name in order.crawled:
             await read_again(conn, domain.domain_id, by=by)
     for text, ids in groups.items():
-        await conn.execute(SQL["merge_settings"], ids, text, by)
+        await conn.execute(SQL["merge_settings"], ids, text, by, order.is_for_pages)
+
+
+async def drop_implied_scopes(conn: Connection, names: Sequence[str], *, by: str) -> None:
+    """Opens sites of which only single pages were ordered so far, for an order of the whole site. The scope `page`
+    stays where an operator chose it."""
+    for row in await conn.fetch(SQL["drop_implied_scopes"], list(names), by):
+        await read_again(conn, row["domain_id"], by=by)
+
+
+async def find_replaced(
+    conn: Connection, names: Sequence[str], settings: Mapping[str, Any]
+) -> list[tuple[str, ReplacedSetting]]:
+    """Returns the values that settings of an order take the place of: domain → setting with both values as written in a
+    file."""
+    if not settings:
+        return []
+    rows = await REPLACED.fetch(conn, list(names), json.dumps(dict(settings)))
+    return [
+        (
+            row.domain,
+            ReplacedSetting(
+                row.setting,
+                show_value(row.setting, json.loads(row.before)),
+                show_value(row.setting, settings[row.setting]),
+            ),
+        )
+        for row in rows
+    ]
 
 
 class Order(NamedTuple):
@@ -281,15 +337,18 @@ class Order(NamedTuple):
     """Domains that were crawled by an earlier order."""
     is_default: bool = False
     """The scope is only meant for domains that have none."""
+    is_for_pages: bool = False
+    """It is for single pages and not for their sites: its scope gives way to an order for the site."""
 
     def scope_after(self, domain: DomainScope) -> dict[str, Any]:
         """Returns the scope settings of a domain after this order; none if they stay."""
         if self.scope is None or (self.is_default and domain.has_scope):
             return {}
-        before, is_new = Scope(domain.scope), domain.name not in self.crawled
+        is_first_choice = domain.has_implied_scope and not self.is_for_pages
+        before, is_new = Scope(domain.scope), domain.name not in self.crawled or is_first_choice
         after = self.scope if is_new or WIDTH[self.scope] > WIDTH[before] else before
         values: dict[str, Any] = {}
-        if after is not before:
+        if after is not before or is_first_choice:
             values["scope"] = after.value
         if self.scope is Scope.PREFIX and after is Scope.PREFIX:
             kept = [] if is_new else domain.prefixes

@@ -13,22 +13,47 @@ SELECT p.name, p.settings::text AS settings FROM profiles p WHERE p.id = profile
 -- name: save_settings
 -- Stores what was chosen for a domain. Triggers combine it with the profile, copy what statements need, and ask the lease holder to
 -- release the domain.
+-- With $4 the scope was chosen, or taken back; otherwise it stays what it is, also where nobody chose it.
 INSERT INTO domain_settings (domain_id, settings, updated_by) VALUES ($1, $2::jsonb, $3)
-ON CONFLICT (domain_id) DO UPDATE SET settings = EXCLUDED.settings, updated_by = EXCLUDED.updated_by, updated_at = now();
+ON CONFLICT (domain_id) DO UPDATE
+SET settings = EXCLUDED.settings, has_implied_scope = domain_settings.has_implied_scope AND NOT $4, updated_by = EXCLUDED.updated_by, updated_at = now();
 
 -- name: merge_settings
 -- Adds the settings of an order to those of its domains, whose rows the caller has locked: $2 replaces the values of the same name.
-INSERT INTO domain_settings (domain_id, settings, updated_by)
-SELECT id, $2::jsonb, $3 FROM unnest($1::bigint[]) AS id
+-- $4: nobody chose its scope, if it has one.
+INSERT INTO domain_settings (domain_id, settings, has_implied_scope, updated_by)
+SELECT id, $2::jsonb, $2::jsonb ? 'scope' AND $4::boolean, $3 FROM unnest($1::bigint[]) AS id
 ON CONFLICT (domain_id) DO UPDATE
-SET settings = domain_settings.settings || EXCLUDED.settings, updated_by = EXCLUDED.updated_by, updated_at = now()
-WHERE NOT domain_settings.settings @> EXCLUDED.settings;
+SET settings = domain_settings.settings || EXCLUDED.settings,
+    has_implied_scope = CASE WHEN EXCLUDED.settings ? 'scope' THEN EXCLUDED.has_implied_scope ELSE domain_settings.has_implied_scope END,
+    updated_by = EXCLUDED.updated_by, updated_at = now()
+WHERE NOT domain_settings.settings @> EXCLUDED.settings
+   OR (EXCLUDED.settings ? 'scope' AND domain_settings.has_implied_scope <> EXCLUDED.has_implied_scope);
+
+-- name: replaced_settings
+-- Returns which of the settings $2 replace another value that was set for one of these domains or its profile, and that value.
+SELECT d.name AS domain, n.key AS setting, (s.effective -> n.key)::text AS before
+FROM domains d JOIN domain_settings s ON s.domain_id = d.id CROSS JOIN LATERAL jsonb_each($2::jsonb) n
+WHERE d.name = ANY ($1::text[]) AND s.effective ? n.key AND s.effective -> n.key <> n.value
+ORDER BY n.key, d.name;
+
+-- name: drop_implied_scopes
+-- Takes back the scopes that nobody chose of the domains with these names, and returns the ids of these domains.
+WITH held AS MATERIALIZED (
+    SELECT d.id FROM domains d JOIN domain_settings s ON s.domain_id = d.id
+    WHERE d.name = ANY ($1::text[]) AND s.has_implied_scope
+    ORDER BY d.id
+    FOR NO KEY UPDATE OF d)
+UPDATE domain_settings s SET settings = s.settings - 'scope', has_implied_scope = false, updated_by = $2, updated_at = now()
+FROM held WHERE s.domain_id = held.id AND s.has_implied_scope
+RETURNING s.domain_id;
 
 -- name: read_scopes
 -- Returns the scopes and prefixes of domains by name, locked in id order, and whether each was crawled before: it has pages of its own.
 -- images_only: only images of it were wanted so far.
 SELECT d.id AS domain_id, d.name, d.pages_discovered > 0 AND NOT d.images_only AS is_crawled,
        COALESCE(s.effective ->> 'scope', 'host') AS scope, COALESCE(s.effective ? 'scope', false) AS has_scope,
+       COALESCE(s.has_implied_scope, false) AS has_implied_scope,
        ARRAY(SELECT jsonb_array_elements_text(COALESCE(s.effective -> 'prefixes', '[]'))) AS prefixes
 FROM domains d LEFT JOIN domain_settings s ON s.domain_id = d.id
 WHERE d.name = ANY ($1::text[])

@@ -5,7 +5,7 @@ Uses the crawl's own logic: `claim_conditions` in the database, the scope of the
 guard. Changes nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from forager.explain.conditions import FetchPolicy, Gate, Prediction, crawl_comm
 from forager.explain.why_domain import DomainSnapshot
 from forager.explain.why_page import PageSnapshot
 from forager.links.scope import claim_depth, claim_patterns
+from forager.runs.guard import guard_of_workers
 from forager.runs.models import RunSpec
 from forager.stats.store import spec_from_json
 from forager.urls.domain import domain_of, registrable
@@ -55,6 +56,7 @@ class ParsedTarget(NamedTuple):
 async def explain(connection: Connection, text: str, manners: FetchPolicy) -> ExplainResult:
     """Explains a URL or domain. The caller opens the one read-only snapshot that makes the result consistent."""
     asked = parse_query(text)
+    manners = replace(manners, guard=await guard_of_workers(connection, manners.guard))
     domain, url = await _find(connection, asked, manners)
     name = domain.row["name"] if domain else domain_of(url)
     denial = None if domain else await find_denial(connection, name)

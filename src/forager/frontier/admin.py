@@ -3,20 +3,32 @@
 Opens no transactions: the caller does, and locks the domain's row, so that its counters stay correct.
 """
 
+from typing import NamedTuple
+
 from forager.db import statements
+from forager.db.query import Query
 from forager.db.types import Connection
 
 SQL = statements.load("forager.frontier", "admin.sql")
 
 
-async def requeue_domain(conn: Connection, domain_id: int, *, also_gone: bool, by: str) -> int:
+class Requeued(NamedTuple):
+    pages: int
+    """With files."""
+    files: int
+    """Images, sitemaps and feeds."""
+
+
+REQUEUE_DOMAIN = Query(SQL["requeue_domain"], Requeued)
+
+
+async def requeue_domain(conn: Connection, domain_id: int, *, also_gone: bool, by: str) -> Requeued:
     """Queues failed pages again and returns their number; the caller updates the domain's counter."""
-    reopened: int = await conn.fetchval(SQL["requeue_domain"], domain_id, also_gone, by)
-    return reopened
+    return await REQUEUE_DOMAIN.one(conn, domain_id, also_gone, by)
 
 
 async def revisit_domain(conn: Connection, domain_id: int, *, by: str) -> int:
-    """Schedules pages that were read for a visit now. Returns their number."""
+    """Schedules pages that were read for a visit now. Returns their number, without files."""
     revisited: int = await conn.fetchval(SQL["revisit_domain"], domain_id, by)
     return revisited
 

@@ -2,26 +2,27 @@
 
 -- name: requeue_domain
 -- Retries a domain: its failed and blocked pages and, on request, the gone ones each get a new task. Pages that a trap
--- excludes stay excluded.
+-- excludes stay excluded. Returns how many there are, and how many of them are files: images, sitemaps and feeds.
 WITH again AS (
     UPDATE pages SET status = 'queued'
     WHERE domain_id = $1 AND (status IN ('failed', 'blocked') OR ($2 AND status = 'gone')) AND trap_id IS NULL
-    RETURNING id, domain_id, priority
+    RETURNING id, domain_id, priority, is_image OR is_sitemap AS is_file
 ), made AS (
     INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by) SELECT id, domain_id, priority, $3 FROM again
 )
-SELECT count(*)::int FROM again;
+SELECT count(*)::int AS pages, count(*) FILTER (WHERE is_file)::int AS files FROM again;
 
 -- name: revisit_domain
--- Schedules all pages of a domain that were read for a visit now, including those planned for later.
+-- Schedules all pages of a domain that were read for a visit now, including those planned for later. Returns how many there
+-- are, without files.
 WITH again AS (
     INSERT INTO crawl_tasks (page_id, domain_id, priority, created_by)
     SELECT p.id, p.domain_id, p.priority, $2 FROM pages p WHERE p.domain_id = $1 AND p.status = 'fetched'
     ON CONFLICT (domain_id, page_id) WHERE outcome IS NULL
     DO UPDATE SET scheduled_for = LEAST(crawl_tasks.scheduled_for, now()) WHERE crawl_tasks.locked_at IS NULL
-    RETURNING id
+    RETURNING page_id
 )
-SELECT count(*)::int FROM again;
+SELECT count(*)::int FROM again JOIN pages p ON p.id = again.page_id WHERE NOT p.is_image AND NOT p.is_sitemap;
 
 -- name: run_retries_now
 -- Makes pending retries due now.

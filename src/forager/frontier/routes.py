@@ -15,14 +15,15 @@ from forager.api.errors import responses
 from forager.api.paging import Paged
 from forager.api.reply import reply
 from forager.api.types import After, Body, Flag, Limit, Name, Number, Text, Url
-from forager.config.settings import Settings
 from forager.domains.routes.domains import seed_url
 from forager.engine import crash_marker
 from forager.engine.recovery import recover as take_over
 from forager.errors import BadUrlError, UsageError
 from forager.frontier import queries as frontier_queries
 from forager.pages import schemas as models
+from forager.politeness.guard import AddressGuard
 from forager.politeness.guard import guard_from_settings as guard_of
+from forager.runs.guard import guard_of_workers
 from forager.seeds import add
 from forager.seeds.found import ReadCounts, Seed, to_url
 from forager.seeds.sitemap_fetch import follow_sitemap
@@ -96,7 +97,7 @@ async def add_seeds(request: Request, who: Seeding, body: Urls) -> Response:
 async def read_sitemap(request: Request, _who: Seeding, body: SitemapAddress) -> Response:
     """The pages a sitemap names, or those of the sitemaps an index names. Asks the site, politely; adds nothing."""
     settings = get_forager(request).settings
-    url = seed_url(body.url, settings)
+    url = seed_url(body.url, guard_of(settings))
     tally, urls, is_all = ReadCounts(url, "entry"), list[str](), True
     async with exclusive_request(request):
         try:
@@ -117,7 +118,9 @@ async def read_sitemap(request: Request, _who: Seeding, body: SitemapAddress) ->
 
 async def _add_urls(request: Request, who: Seeding, body: Urls, *, are_seeds: bool) -> Response:
     settings = get_forager(request).settings
-    seeds, bad = await asyncio.to_thread(sort, body.urls, settings)  # 100,000 take seconds
+    async with look(request) as conn:
+        guard = await guard_of_workers(conn, guard_of(settings))
+    seeds, bad = await asyncio.to_thread(sort, body.urls, guard)  # 100,000 take seconds
     told = {"bad": len(bad), "bad_seeds": bad[:MOST_BAD], "dry_run": body.dry_run, "seeds": len(seeds)}
     if not seeds:
         raise UsageError(f"None of the URLs can be visited: {bad[0]['error']}", field="urls")
@@ -140,9 +143,8 @@ async def _add_urls(request: Request, who: Seeding, body: Urls, *, are_seeds: bo
     return reply({**told, "new_domains": done.domains, "new_pages": done.pages, "known": known})
 
 
-def sort(urls: Sequence[str], settings: Settings) -> tuple[list[Seed], list[dict[str, object]]]:
+def sort(urls: Sequence[str], guard: AddressGuard) -> tuple[list[Seed], list[dict[str, object]]]:
     """Those that may be visited, and those that may not, each with its place and why."""
-    guard = guard_of(settings)
     seeds: list[Seed] = []
     bad: list[dict[str, object]] = []
     for line, text in enumerate(urls, 1):

@@ -114,6 +114,15 @@ class DomainCount:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplacedSetting:
+    """A crawl setting that a flag of a run replaced, with its values as they are written in a file."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Holder:
     """A worker of another run that still has the lease of a domain that this run took."""
 

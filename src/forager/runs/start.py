@@ -12,7 +12,7 @@ from forager.db.types import Connection
 from forager.domains import store as domains
 from forager.domains import tasks as domain_tasks
 from forager.domains.denied import require_allowed
-from forager.domains.settings import Order, find_crawled, remember_order
+from forager.domains.settings import Order, drop_implied_scopes, find_crawled, remember_order
 from forager.frontier import store
 from forager.frontier.enqueue import EnqueueResult, enqueue
 from forager.links.models import Discovery
@@ -114,6 +114,8 @@ async def add_seed_batch(
     planted = await add_seed_list(conn, seeds, source=source, run=run, is_scored=is_scored)
     if has_flags:
         await remember_flags(conn, spec, (seed.url for seed in seeds), crawled, by=source)
+    else:
+        await drop_implied_scopes(conn, planted.known, by=source)
     match spec.scope:
         case Scope.ANY:
             pass  # all at once, when the run is opened

@@ -4,14 +4,18 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import asdict
 from functools import partial
+from typing import Any
 
 from forager import clock
 from forager.accounts import audit
 from forager.accounts.identity import operator
+from forager.config.crawl_settings import show_value
 from forager.config.loader import to_environment
 from forager.db.database import Database
 from forager.db.types import Connection
+from forager.domains.settings import find_replaced
 from forager.engine.crash_marker import FOLDER
 from forager.engine.recovery import recover
 from forager.engine.stop import StopRequest
@@ -21,12 +25,13 @@ from forager.images.service import queue_wanted
 from forager.instance import Forager
 from forager.interpreter import python_module
 from forager.logs import log
-from forager.runs.models import Holder, Progress, RunEnd, RunReport, RunSpec
+from forager.runs.models import Holder, Progress, ReplacedSetting, RunEnd, RunReport, RunSpec
 from forager.runs.report import read_progress, read_report
 from forager.runs.start import resolve_bare, start_run
 from forager.seeds.service import NO_LIST, OnLoaded, SeedList, start_long_run
 from forager.stats import seals
 from forager.stats import store as stats
+from forager.urls.domain import domain_of
 
 SCHEDULER_CONNECTIONS = 10
 """Connections of a process that runs the scheduler: two for each loop, so that none waits for another."""
@@ -36,6 +41,9 @@ PROGRESS_EVERY_S = 0.5
 KEEP_EVERY_S = 15.0
 """How often a crawl records that it still owns its run: workers of other machines cannot check its process."""
 HOLDERS_SHOWN = 100
+NOTED_AT_MOST = 20
+"""Replaced settings in the audit log."""
+Replaced = Sequence[tuple[str, ReplacedSetting]]
 SEAL_PATIENCE_S = 2.0
 """Limit at the end of a crawl for waiting for transactions of other processes."""
 SEARCHABLE_S = 5.0
@@ -55,31 +63,47 @@ async def crawl(
     listed: SeedList = NO_LIST,
     on_loaded: OnLoaded = lambda _loaded: None,
     on_held: Callable[[Sequence[Holder]], None] = lambda _holders: None,
+    on_replaced: Callable[[Replaced], None] = lambda _replaced: None,
 ) -> RunReport:
     """Runs a crawl from start to report: recovers, seeds, supervises, reports. A list of seeds is part of the spec too,
-    unless it is long. `on_held` gets the workers of other runs that have yet to hand over its domains."""
+    unless it is long. `on_held` gets the workers of other runs that have yet to hand over its domains,
+    `on_replaced` the settings of domains that its flags replaced."""
     database, settings = forager.database, forager.settings
     await recovery(forager, spec, give_up_after_s=START_WITHIN_S)()
     is_scored = settings.crawl.domain_order == "smart"
     spec = await in_transaction(database, partial(resolve_bare, spec=spec))
+    replaced: Replaced = []
     if listed.is_long:
         run, spec = await start_long_run(
             database, spec, listed, by=by, is_scored=is_scored, stop=stop, on_loaded=on_loaded
         )
     else:
-        start = partial(
-            start_run, spec=spec, by=by, listed=tuple(listed.seeds), source=listed.source, is_scored=is_scored
-        )
-        run = await in_transaction(database, start, give_up_after_s=START_WITHIN_S)
-    await in_transaction(database, partial(note_start, run=run, spec=spec, by=by))
+
+        async def start(conn: Connection) -> tuple[Replaced, int]:
+            found = await find_replaced(conn, sorted(set(map(domain_of, spec.seeds))), spec.settings)
+            listed_seeds = tuple(listed.seeds)
+            run = await start_run(conn, spec, by=by, listed=listed_seeds, source=listed.source, is_scored=is_scored)
+            return found, run
+
+        replaced, run = await in_transaction(database, start, give_up_after_s=START_WITHIN_S)
+    await in_transaction(database, partial(note_start, run=run, spec=spec, by=by, replaced=replaced))
+    if replaced:
+        on_replaced(replaced)
     if holders := await in_transaction(database, partial(stats.read_holders, run=run, limit=HOLDERS_SHOWN)):
         on_held(holders)
     return await execute_run(forager, run, spec, workers=workers, on_progress=on_progress, stop=stop)
 
 
-async def note_start(conn: Connection, *, run: int, spec: RunSpec, by: str, again: int | None = None) -> None:
-    """Records the start in the audit log as the API does; `again` is the run whose config is repeated."""
-    told = {"seeds": spec.seeds[:10], "scope": spec.scope, "again": again}
+async def note_start(
+    conn: Connection, *, run: int, spec: RunSpec, by: str, again: int | None = None, replaced: Replaced = ()
+) -> None:
+    """Records the start in the audit log as the API does, with the settings that it gave to domains; `again` is the run
+    whose config is repeated."""
+    told: dict[str, Any] = {"seeds": spec.seeds[:10], "scope": spec.scope, "again": again}
+    if spec.settings and again is None:
+        told["settings"] = {name: show_value(name, value) for name, value in spec.settings.items()}
+    if replaced:
+        told["replaced"] = [{"domain": domain} | asdict(setting) for domain, setting in replaced[:NOTED_AT_MOST]]
     await audit.note(conn, operator(by), "run.start", kind="run", object_id=run, details=told)
 
 

@@ -106,7 +106,7 @@ class ProcessSupervisor:
         spec = continuous_spec(max_depth=settings.crawl.max_depth)
         put_right = recovery(self._forager, spec)
         await put_right()
-        self.run = await self._hold_run(spec)
+        self.run = await in_transaction(self._forager.database, partial(self._begin_run, spec=spec))
         await self._assign_domains()
         if self._workers:
             await in_transaction(self._forager.database, free_orders_of_the_dead)
@@ -168,6 +168,13 @@ class ProcessSupervisor:
         except asyncpg.PostgresError as error:
             log().error("database refused", action="up.database", error=repr(error))
             await self._pause(PAUSE_AFTER_BUG_S)
+
+    async def _begin_run(self, conn: Connection, spec: RunSpec) -> int:
+        """Resumes the continuous run with the networks that this process allows, also by its flags: `forager why`
+        and submitted tasks are checked by the same rules as in the workers. The process that started last decides."""
+        run = await stats.ensure_continuous_run(conn, spec, by="forager up")
+        await stats.set_continuous_networks(conn, run, self._forager.settings.fetch.allow_networks)
+        return run
 
     async def _hold_run(self, spec: RunSpec) -> int:
         return await in_transaction(

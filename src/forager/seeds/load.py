@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from forager.db.types import Connection
 from forager.domains import admin
 from forager.domains import store as domains
+from forager.domains.settings import drop_implied_scopes
 from forager.domains.store import Seeded
 from forager.frontier import store
 from forager.frontier.enqueue import EnqueueResult, enqueue
@@ -42,7 +43,8 @@ async def add_seed_list(
     held_by: str | None = None,
 ) -> SeedResult:
     """Adds the seeds of one transaction. `run` takes the domains that get new pages, except those it is not allowed
-    to take. `held_by` is the operator who wants new domains paused until they are resumed."""
+    to take, and has a scope; without it seeds are for their whole sites. `held_by` is the operator who wants new
+    domains paused until they are resumed."""
     links, seeded = sort_seeds(seeds)
     added: dict[str, int] = {}
 
@@ -63,6 +65,8 @@ async def add_seed_list(
     await domains.guess_schemes(conn, [name for name in added if seeded[name].is_guess])
     if held_by is not None:
         await admin.hold_new(conn, counted, by=held_by, reason="held when it was seeded")
+    if run is None:
+        await drop_implied_scopes(conn, tuple(known), by=held_by or source)
     await domains.raise_ranks(conn, {known[name]: rank for name in known if (rank := seeded[name].rank) is not None})
     await domains.count_discovered(
         conn, {domain: pages for domain, pages in learned.new.items() if domain not in counted}, run=run

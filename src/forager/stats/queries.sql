@@ -120,6 +120,16 @@ RETURNING id;
 -- Creates the continuous run. A second process waits for the lock, and then finds it.
 INSERT INTO runs (spec, max_depth, created_by, keeper) VALUES ($1::jsonb, $2, $3, 'standing') RETURNING id;
 
+-- name: set_continuous_networks
+-- Stores which networks that are not public the continuous run may visit, so that every process decides as its workers.
+UPDATE runs SET spec = jsonb_set(spec, '{allow_networks}', to_jsonb($2::text[]))
+WHERE id = $1 AND spec -> 'allow_networks' IS DISTINCT FROM to_jsonb($2::text[]);
+
+-- name: continuous_networks
+-- Returns the networks that the continuous run may visit although they are not public.
+SELECT n.network FROM runs r CROSS JOIN LATERAL jsonb_array_elements_text(r.spec -> 'allow_networks') n (network)
+WHERE r.id = (SELECT min(id) FROM runs WHERE keeper = 'standing');
+
 -- name: lock_standing_run
 -- Serialises processes that look for the continuous run, or create it, at the same time.
 SELECT pg_advisory_xact_lock(hashtext('forager standing run'));

@@ -73,6 +73,15 @@ async def ensure_continuous_run(conn: Connection, spec: RunSpec, *, by: str) -> 
     return run
 
 
+async def set_continuous_networks(conn: Connection, run: int, networks: Sequence[str]) -> None:
+    await conn.execute(SQL["set_continuous_networks"], run, list(networks))
+
+
+async def continuous_networks(conn: Connection) -> tuple[str, ...]:
+    """Returns the networks that the latest `forager up` allowed past the address guard; none where there was none."""
+    return tuple(row["network"] for row in await conn.fetch(SQL["continuous_networks"]))
+
+
 async def assign_run(conn: Connection, run: int) -> None:
     await conn.execute(SQL["assign_run"], run)
 

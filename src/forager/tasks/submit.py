@@ -14,7 +14,7 @@ from forager.db.types import Connection
 from forager.domains import store as domain_store
 from forager.domains import tasks as domains
 from forager.domains.denied import require_allowed
-from forager.domains.settings import Order, find_crawled, remember_order
+from forager.domains.settings import Order, drop_implied_scopes, find_crawled, remember_order
 from forager.errors import AddressBlockedError, BadUrlError, ConflictError, NotFoundError, UsageError
 from forager.frontier import store
 from forager.frontier import tasks as frontier
@@ -94,8 +94,10 @@ async def submit(
     row = await frontier.name_batch(conn, _batch_name(batch), by=by) if batch is not None else None
     page_ids = await _enqueue(conn, list(wanted))
     if is_only is not False:
-        only = Order(Scope.PAGE, {}, {}, crawled, is_default=is_only is None)
+        only = Order(Scope.PAGE, {}, {}, crawled, is_default=is_only is None, is_for_pages=True)
         await remember_order(conn, only, names, by=by)
+    else:
+        await drop_implied_scopes(conn, names, by=by)
     await _check_dependencies(conn, wanted, page_ids)
     tasks = [_new_task(page_ids[url], order, row["id"] if row else None, ends) for url, order in wanted.items()]
     added = await frontier.queue_pages(conn, [task.page_id for task in tasks])

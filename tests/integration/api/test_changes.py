@@ -149,6 +149,11 @@ async def test_a_task_is_ordered_paused_resumed_cancelled_and_restarted(
     assert (await admin.post("/api/admin/tasks", json=ordered)).json()["scheduled_for"] == ordered["scheduled_at"]
     both = ordered | {"scheduled_for": ordered["scheduled_at"]}
     assert (await admin.post("/api/admin/tasks", json=both)).status_code == 422
+    for number, name in enumerate(("crawl_frequency", "revisit_every_s")):
+        order = {"url": f"https://a.example/often/{number}", name: 3600}
+        assert (await admin.post("/api/admin/tasks", json=order)).status_code == 201
+        query = "SELECT t.revisit_every_s FROM crawl_tasks t JOIN pages p ON p.id = t.page_id WHERE p.url = $1"
+        assert await conn.fetchval(query, order["url"]) == 3600.0
     await assert_kept(conn)
 
 

@@ -266,3 +266,50 @@ async def test_seeds_on_hold_wait_until_they_are_resumed(forager: Any, world: An
     assert said.code == 0
     assert await domain(world, "is_active", "new.example")
     assert await is_sound(world)
+
+
+async def test_a_file_of_profiles_shows_old_and_new_values(forager: Any, world: Any, tmp_path: Any) -> None:
+    file = tmp_path / "profiles.toml"
+    file.write_text('[profile.shops]\nevery = "2d"\ndelay = "2s"\ntoken = "one"\ndomains = ["shop.example"]\n')
+    assert "1 known domain changed profile." in (await forager("profiles", "apply", str(file))).err
+    file.write_text('[profile.shops]\nevery = "none"\ntoken = "two"\nmax_pages = 5\ndomains = ["shop.example"]\n')
+    shown = (
+        "shops: changed\n  - delay = 2s\n  + max_pages = 5\n  - revisit_every = 2d\n  + revisit_every = none\n"
+        "  - token = •••\n  + token = •••\n"
+    )
+    said = await forager("profiles", "apply", str(file), "--dry-run")
+    assert said.err == shown + "Nothing was changed: --dry-run.\n"
+    assert await domain(world, "revisit_every_s") == 172_800.0
+    assert (await forager("profiles", "apply", str(file))).err == shown
+    assert await domain(world, "revisit_every_s") is None
+    noted = "SELECT details -> 'shops' -> 'before' ->> 'revisit_every' FROM audit_log ORDER BY id DESC LIMIT 1"
+    assert await world.conn.fetchval(noted) == "2d"
+
+
+@pytest.mark.parametrize(
+    ("before", "flags", "sentence"),
+    [
+        ("--username ann", "--token-file FILE", "username and token exclude each other"),
+        ("--delay 2s", "--login-url https://id.other.example/login", "login_url is a page of id.other.example"),
+        ("--delay 2s", "--prefixes notaurl", "'notaurl' is no URL of a folder"),
+    ],
+)
+async def test_settings_that_cannot_work_are_rejected(
+    forager: Any, tmp_path: Any, before: str, flags: str, sentence: str
+) -> None:
+    (tmp_path / "token.txt").write_text("secret")
+    assert (await forager("domain", SHOP, "set", *before.split())).code == 0
+    said = await forager("domain", SHOP, "set", *flags.replace("FILE", str(tmp_path / "token.txt")).split())
+    assert said.code == 2
+    assert sentence in said.err
+    assert (await forager("domain", SHOP, "set", "--login-url", f"https://www.{SHOP}/login")).code == 0
+
+
+async def test_a_reset_counts_sitemaps_apart_from_pages(forager: Any, world: Any) -> None:
+    for name in ("sitemap.xml", "sitemap_index.xml"):
+        await world.add_page(f"http://{SHOP}/{name}", is_sitemap=True, status="failed")
+    await world.add_page(f"http://{SHOP}/broken", status="failed")
+    before = await domain(world, "frontier_size")
+    done = json.loads((await forager("domain", SHOP, "reset", "--reason", "review", "--json")).out)
+    assert (done["reopened"], done["reopened_files"]) == (1, 2)
+    assert await domain(world, "frontier_size") == before + 3

@@ -114,7 +114,7 @@ async def test_what_is_no_trap_of_the_domain_cannot_be_released(world: Any) -> N
 
 async def test_a_reset_does_not_open_what_a_trap_leaves_out(world: Any) -> None:
     async with world.conn.transaction():
-        assert await requeue_domain(world.conn, world.domains[SHOP], also_gone=False, by="test") == 0
+        assert await requeue_domain(world.conn, world.domains[SHOP], also_gone=False, by="test") == (0, 0)
     assert await world.conn.fetchval("SELECT count(*) FROM pages WHERE trap_id IS NOT NULL") == 3
 
 

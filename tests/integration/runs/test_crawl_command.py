@@ -1,5 +1,6 @@
 """`forager crawl` as a person runs it: real processes, a real web on loopback, real signals."""
 
+import asyncio
 import csv
 import json
 import os
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 from tests import starter
 
@@ -157,3 +159,25 @@ def test_the_demo_finds_every_page(home: Path) -> None:
     assert report["is_perfect"] is True
     assert report["found"] == report["expected"] > 50
     assert len(report["sites"]) == 8
+
+
+def test_a_flag_that_replaces_a_setting_says_so_and_is_on_record(forager: Any, web: Running, database_url: str) -> None:
+    site = web.urls[0].removeprefix("http://").rstrip("/")
+    assert forager("domain", site, "set", "--delay", "0.1").returncode == 0
+    command = ("crawl", web.urls[0], "--max-pages", "1", "--delay")
+    assert f"delay: 100ms → 200ms, remembered for {site}." in forager(*command, "0.2").stderr
+    assert "remembered" not in forager(*command, "0.2").stderr
+    assert forager(*command, "0.1", "-q").stderr == ""
+    assert asyncio.run(replaced(database_url)) == [
+        [{"domain": site, "name": "delay", "before": "100ms", "after": "200ms"}],
+        None,
+        [{"domain": site, "name": "delay", "before": "200ms", "after": "100ms"}],
+    ]
+
+
+async def replaced(database_url: str) -> list[Any]:
+    connection = await asyncpg.connect(database_url)
+    query = "SELECT details ->> 'replaced' AS replaced FROM audit_log WHERE action = 'run.start' ORDER BY id"
+    found = [json.loads(row["replaced"] or "null") for row in await connection.fetch(query)]
+    await connection.close()
+    return found

@@ -1,4 +1,5 @@
-"""A foreman without workers of its own (`forager up --workers 0`) still gives every domain to the standing run."""
+"""A foreman without workers of its own (`forager up --workers 0`) still gives every domain to the standing run, and
+says what its address guard allows."""
 
 import asyncio
 from pathlib import Path
@@ -13,6 +14,7 @@ from forager.db.database import Database
 from forager.engine.stop import StopRequest
 from forager.instance import Forager
 from forager.runtime.up import ProcessSupervisor
+from forager.stats.store import continuous_networks
 
 __all__ = ["database", "database_url", "ground"]
 
@@ -24,13 +26,21 @@ async def test_domains_are_adopted_for_workers_elsewhere(
     domain = await ground.a_domain("a.example")
     assert await conn.fetchval("SELECT run_id FROM domains WHERE id = $1", domain) is None
     settings = load(
-        {"home": tmp_path, "database.url": database.dsn, "backup.schedule": "never", "archive.schedule": "never"}, {}
+        {
+            "home": tmp_path,
+            "database.url": database.dsn,
+            "backup.schedule": "never",
+            "archive.schedule": "never",
+            "fetch.allow_networks": "127.0.0.0/8",
+        },
+        {},
     )
     stop = StopRequest()
     working = asyncio.create_task(ProcessSupervisor(Forager(settings, database), stop, workers=0).work())
     adopted = asyncio.create_task(_adopted(conn, domain))
     await asyncio.wait({working, adopted}, return_when=asyncio.FIRST_COMPLETED, timeout=30)
     assert adopted.done()
+    assert await continuous_networks(conn) == ("127.0.0.0/8",)
     stop.ask()
     await working
 

@@ -12,6 +12,8 @@ from tests.integration.tasks.desk import broken, close, order
 
 from forager.cli.main import run
 from forager.frontier.task_status import TaskStatus
+from forager.runs.service import continuous_spec
+from forager.stats import store as stats
 
 URL = "http://a.example/x"
 
@@ -213,3 +215,21 @@ async def test_without_a_contact_nobody_else_s_webhook_is_taken(forager: Any, mo
     monkeypatch.delenv("FORAGER_CONTACT")
     said = await forager("tasks", "submit", URL, "--webhook", "https://h.example/")
     assert (said.code, "no contact is set" in said.err) == (2, True)
+
+
+async def test_a_page_in_a_network_that_up_allows_is_taken_and_explained(forager: Any, ground: Ground) -> None:
+    page = "http://127.0.3.1:9100/x"
+    refused = await forager("tasks", "submit", page)
+    assert refused.code == 2
+    assert "a loopback address" in refused.err
+    run = await stats.ensure_continuous_run(ground.conn, continuous_spec(max_depth=10), by="forager up")
+    await stats.set_continuous_networks(ground.conn, run, ["127.0.0.0/8"])
+    assert (await forager("tasks", "submit", page)).code == 0
+    said = await forager("why", page, "--json")
+    assert {"name": "address", "is_open": True}.items() <= gate_of(said.out, "address").items()
+    await stats.set_continuous_networks(ground.conn, run, [])
+    assert gate_of((await forager("why", page, "--json")).out, "address")["is_open"] is False
+
+
+def gate_of(document: str, name: str) -> dict[str, Any]:
+    return next(gate for gate in json.loads(document)["page_checks"] if gate["name"] == name)

@@ -51,6 +51,11 @@ CIPHER = PasswordCipher(["an instance's own key of 32 letters"])
         ({"proxy_country": "de"}, {"proxy_country": "DE"}),
         ({"adaptive": "yes"}, {"adaptive": True}),
         ({"keep": "archive"}, {"content": "archive"}),
+        ({"prefixes": ["HTTPS://Shop.example/Docs"]}, {"prefixes": ["https://shop.example/Docs"]}),
+        ({"prefixes": "https://shop.example"}, {"prefixes": ["https://shop.example/"]}),
+        ({"login_fields": ["user=ann"]}, {"login_fields": {"user": "ann"}}),
+        ({"render_wait_for": "main:not(.busy) > p"}, {"render_wait_for": "main:not(.busy) > p"}),
+        ({"username": "none", "token": "x"}, {"username": None, "token": "x"}),
         ({}, {}),
     ],
 )
@@ -82,6 +87,13 @@ def test_a_layer_is_read_as_people_write_it(written: dict[str, Any], stored: dic
         ({"include": [""]}, "between 1 and 2,000"),
         ({"allow_networks": ["10.0.0.0/99"]}, "is not a network"),
         ({"login_url": "ftp://x/"}, "must start with"),
+        ({"prefixes": ["notaurl"]}, "prefixes: 'notaurl' is no URL of a folder; write it like https://"),
+        ({"prefixes": "https://a.example/x,/docs/"}, "'/docs/' is no URL of a folder"),
+        ({"render_wait_for": "###["}, 'render_wait_for: invalid CSS selector "###["'),
+        ({"render_click": [".more", "a >"]}, 'render_click: invalid CSS selector "a >"'),
+        ({"username": "ann", "token": "geheim"}, "username and token exclude each other"),
+        ({"login_fields": "x"}, 'login_fields: write a table of names and values, such as { user = "alice" }'),
+        ({"headers": 5}, "headers: write a table of names and values"),
     ],
 )
 def test_what_is_wrong_is_said_and_named(written: dict[str, Any], sentence: str) -> None:

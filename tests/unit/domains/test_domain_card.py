@@ -180,6 +180,10 @@ def test_a_reset_says_what_happens_next() -> None:
         "shop.example was exhausted and is pending now: 1 page that failed will be tried again, 98 pages will be"
         " visited again. A running crawl continues with it; `forager refresh shop.example` starts one."
     )
+    files = Reset(SHOP, DomainStatus.ACTIVE, DomainStatus.ACTIVE, True, 1, 0, 2)
+    assert "1 page that failed will be tried again, 2 failed sitemaps, feeds or images will be tried" in say_reset(
+        files
+    )
     paused = Reset(SHOP, DomainStatus.ACTIVE, DomainStatus.ACTIVE, False, 0, 0)
     assert say_reset(paused) == (
         "shop.example is active; nothing holds it back. It is paused: `forager domain shop.example resume` resumes it."

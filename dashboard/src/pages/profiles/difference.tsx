@@ -7,7 +7,6 @@ import { number } from "../../ui/format";
 import { shortOf } from "../crawl_settings/values";
 
 export interface Review {
-  before: Schemas["ProfileDetails"];
   body: { settings: Record<string, unknown>; domains: string[] };
   difference: Schemas["ProfileDifference"];
 }
@@ -22,7 +21,7 @@ export function ReviewDialog({
   onSave: () => Promise<void>;
 }) {
   const [isBusy, setIsBusy] = useState(false);
-  const { difference, before, body } = review;
+  const { difference, body } = review;
   const names = Object.keys(difference.settings);
   const isSame = !names.length && !difference.joined.length && !difference.left.length;
   return (
@@ -57,7 +56,7 @@ export function ReviewDialog({
                 <dt className="font-mono break-words">{name}</dt>
                 <dd className="min-w-0 break-words">
                   <span className="text-soft">
-                    {name in before.settings ? shortOf(before.settings[name]) : "default"} →
+                    {name in difference.before ? shortOf(difference.before[name]) : "default"} →
                   </span>{" "}
                   <span className="font-medium">
                     {name in body.settings ? shortOf(difference.settings[name]) : "default"}

@@ -143,7 +143,7 @@ function Edited({ profile, fields }: { profile: Profile; fields: SettingField[] 
         settings: mergeSettings(before.settings, changes),
         domains: mergeMembers(profile.members, edited, before.members),
       };
-      setReview({ before, body, difference: (await send(body, true)).change });
+      setReview({ body, difference: (await send(body, true)).change });
     } catch (caught) {
       setError(caught as Error);
     } finally {

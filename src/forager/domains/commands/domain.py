@@ -169,12 +169,17 @@ def say_reset(done: "Reset") -> str:
     state = f"was {done.was} and is {done.status} now" if done.was is not done.status else f"is {done.status}"
     deeds = [
         *([f"{words.things(done.reopened, 'page')} that failed will be tried again"] if done.reopened else []),
+        *([f"{_files(done.reopened_files)} will be tried again"] if done.reopened_files else []),
         *([f"{words.things(done.revisited, 'page')} will be visited again"] if done.revisited else []),
     ]
     told = f"{done.name} {state}" + (f": {', '.join(deeds)}." if deeds else "; nothing holds it back.")
     if not done.is_active:
         return f"{told} It is paused: `forager domain {done.name} resume` resumes it."
     return f"{told} A running crawl continues with it; `forager refresh {done.name}` starts one."
+
+
+def _files(count: int) -> str:
+    return f"{words.count(count)} failed sitemaps, feeds or images" if count > 1 else "a failed sitemap, feed or image"
 
 
 def say_breaker_reset(done: "BreakerReset") -> str:

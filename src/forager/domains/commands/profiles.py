@@ -140,26 +140,32 @@ def apply(
 
     settings = begin(home=home)
     specs = profiles.read_profiles(_read(file))
-    done = run_action(
-        settings,
-        "profiles",
-        lambda conn: profiles.apply_profiles(
-            conn,
-            specs,
-            by=whoami(),
-            cipher=_cipher(settings, creates=True),
-            refresh_every_s=refresh_cooldown(settings),
-            is_dry_run=dry_run,
-        ),
-        noted=lambda done: None if dry_run else _noted(done),
-    )
+
+    def run(is_dry_run: bool) -> "Applied":
+        return run_action(
+            settings,
+            "profiles",
+            lambda conn: profiles.apply_profiles(
+                conn,
+                specs,
+                by=whoami(),
+                cipher=_cipher(settings, creates=True),
+                refresh_every_s=refresh_cooldown(settings),
+                is_dry_run=is_dry_run,
+            ),
+            noted=lambda done: None if is_dry_run else _noted(done),
+        )
+
     if as_json:
-        return output.write_json(asdict(done) | {"dry_run": dry_run})
-    for text in describe(done):
-        output.say(text)
+        return output.write_json(asdict(run(dry_run)) | {"dry_run": dry_run})
+    shown = run(is_dry_run=True)
+    _say(describe(shown))
     if dry_run:
-        output.say("Nothing was changed: --dry-run.")
-    return None
+        return output.say("Nothing was changed: --dry-run.")
+    done = run(is_dry_run=False)
+    if done.changes != shown.changes:  # another process changed a profile in between
+        _say(["What was applied is:", *describe(done)])
+    return _say(describe_moves(done))
 
 
 def delete(name: Name, as_json: AsJson = False, home: Home = None) -> None:
@@ -182,11 +188,17 @@ def delete(name: Name, as_json: AsJson = False, home: Home = None) -> None:
 
 
 def describe(done: "Applied") -> list[str]:
-    """Returns a line per profile, and lines for what changed in it."""
-    lines = [line for change in done.changes for line in _describe(change)]
-    if done.domains:
-        lines.append(f"{words.things(done.domains, 'known domain')} changed profile.")
-    return lines
+    """Returns a line per profile, and lines for what changes in it."""
+    return [line for change in done.changes for line in _describe(change)]
+
+
+def describe_moves(done: "Applied") -> list[str]:
+    return [f"{words.things(done.domains, 'known domain')} changed profile."] if done.domains else []
+
+
+def _say(lines: list[str]) -> None:
+    for line in lines:
+        output.say(line)
 
 
 def _describe(change: "ProfileChange") -> list[str]:
@@ -195,10 +207,11 @@ def _describe(change: "ProfileChange") -> list[str]:
     if change.is_empty:
         return [f"{change.name}: no change"]
     lines = [f"{change.name}: {'new' if change.is_new else 'changed'}"]
-    lines += [
-        f"  - {name}" if value is None else f"  + {name} = {format_value(name, value)}"
-        for name, value in change.settings.items()
-    ]
+    for name, value in change.settings.items():
+        if name in change.before:
+            lines.append(f"  - {name} = {format_value(name, change.before[name])}")
+        if value is not None:
+            lines.append(f"  + {name} = {format_value(name, value)}")
     if change.joined:
         lines.append(f"  + domains {_some(change.joined)}")
     if change.left:
@@ -226,15 +239,17 @@ def _run_change(name: str, home: Path | None, as_json: bool, **order: Any) -> No
     if as_json:
         output.write_json(asdict(done))
     else:
-        for text in describe(done):
-            output.say(text)
+        _say([*describe(done), *describe_moves(done)])
 
 
 def _noted(done: "Applied") -> Noted | None:
     changed = [change for change in done.changes if not change.is_empty]
     if not changed:
         return None
-    details = {each.name: {"settings": each.settings, "joined": each.joined, "left": each.left} for each in changed}
+    details = {
+        each.name: {"settings": each.settings, "before": each.before, "joined": each.joined, "left": each.left}
+        for each in changed
+    }
     return Noted("profile.change", "profile", ", ".join(details), details)
 
 

@@ -43,7 +43,9 @@ from forager.domains.store import find_domains
 from forager.errors import BadUrlError, UsageError
 from forager.explain.conditions import build_fetch_policy
 from forager.explain.why import explain
+from forager.politeness.guard import AddressGuard
 from forager.politeness.guard import guard_from_settings as guard_of
+from forager.runs.guard import guard_of_workers
 from forager.seeds import add
 from forager.seeds.found import Seed, to_url
 from forager.seeds.validate import find_seed_error
@@ -267,8 +269,9 @@ class DomainChanges(models.CrawlSettingsChanges):  # type: ignore[misc] # built 
 @router.post("/api/admin/domains", status_code=201, response_model=models.Added, responses=responses(409))
 async def add_domain(request: Request, who: Seeding, body: NewDomain) -> Response:
     """A domain by its home page, which waits to be crawled."""
-    url = seed_url(body.url, get_forager(request).settings)
+    settings = get_forager(request).settings
     async with change(request, who) as deed:
+        url = seed_url(body.url, await guard_of_workers(deed.conn, guard_of(settings)))
         is_scored = get_forager(request).settings.crawl.domain_order == "smart"
         name = domain_of(url)
         is_new = not await find_domains(deed.conn, [name])
@@ -298,12 +301,12 @@ async def _prepare_domain(conn: Connection, name: str, body: NewDomain, settings
         await domain_admin.switch(conn, name, False, by=by, reason="added on hold")
 
 
-def seed_url(text: str, settings: Settings) -> str:
+def seed_url(text: str, guard: AddressGuard) -> str:
     try:
         url = to_url(text)
     except BadUrlError as error:
         raise UsageError(str(error)) from None
-    if reason := find_seed_error(url, guard_of(settings)):
+    if reason := find_seed_error(url, guard):
         raise UsageError(reason)
     return url
 

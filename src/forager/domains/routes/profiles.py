@@ -68,7 +68,8 @@ async def save_profile(request: Request, who: Admin, name: PathName, body: Profi
         )
         told = asdict(done.changes[0])
         if not body.dry_run:
-            await deed.note("profile.change", "profile", name, settings=told["settings"], joined=told["joined"][:100])
+            changed = {"settings": told["settings"], "before": told["before"], "joined": told["joined"][:100]}
+            await deed.note("profile.change", "profile", name, **changed)
     return reply({"change": told, "domains": done.domains, "dry_run": body.dry_run})
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from forager.engine.stop import StopRequest
     from forager.instance import Forager
     from forager.runs.commands.display import Display
-    from forager.runs.models import Holder, RunReport
+    from forager.runs.models import Holder, ReplacedSetting, RunReport
     from forager.seeds.service import SeedList
 
 STOPPING = "stopping: open requests finish… (again: stop now) The same command resumes."
@@ -100,7 +100,7 @@ KeepFlag = Annotated[
     typer.Option(
         "--keep",
         metavar="POLICY",
-        help="Bodies: signals (none), text, snapshot, archive (WARC); the setting of a domain wins.",
+        help="Bodies: signals (none), text, snapshot, archive (WARC); remembered.",
         rich_help_panel=HOW,
     ),
 ]
@@ -109,7 +109,7 @@ ImagesFlag = Annotated[
     typer.Option(
         "--images",
         metavar="POLICY",
-        help="Images: none, found (where each is shown), download; the setting of a domain wins.",
+        help="Images: none, found (where each is shown), download; remembered.",
         rich_help_panel=HOW,
     ),
 ]
@@ -118,7 +118,7 @@ RenderingFlag = Annotated[
     typer.Option(
         "--rendering",
         metavar="WHEN",
-        help="A browser runs scripts: never, auto (empty pages), always; the setting of a domain wins.",
+        help="A browser runs scripts: never, auto (empty pages), always; remembered.",
         rich_help_panel=HOW,
     ),
 ]
@@ -314,6 +314,7 @@ async def run(
                 by=whoami(),
                 listed=listed or NO_LIST,
                 on_loaded=lambda loaded: display.show_loading(loaded.seeds),
+                on_replaced=lambda replaced: display.notice(say_replaced(replaced)),
                 on_held=lambda holders: display.notice(say_holders(holders)),
             )
         if target is not None:
@@ -321,6 +322,21 @@ async def run(
             if target != "-" and not is_quiet:
                 output.say(written.sentence(target))
     return report
+
+
+def say_replaced(replaced: "Sequence[tuple[str, ReplacedSetting]]") -> str:
+    """Which settings of the sites were others before this command; one line."""
+    from forager.domains.commands.settings_table import format_value
+
+    domains: dict[str, list[str]] = {}
+    for domain, setting in replaced:
+        before, after = (format_value(setting.name, value) for value in (setting.before, setting.after))
+        domains.setdefault(f"{setting.name}: {before} → {after}", []).append(domain)
+    parts = []
+    for change, names in domains.items():
+        others = f" and {words.things(len(names) - 1, 'other domain')}" if len(names) > 1 else ""
+        parts.append(f"{change}, remembered for {names[0]}{others}")
+    return "; ".join(parts) + "."
 
 
 def say_holders(holders: "Sequence[Holder]") -> str:

@@ -24,6 +24,7 @@ from forager.tasks.commands import list as task_list
 
 if TYPE_CHECKING:
     from forager.tasks.bulk import Many, TaskFilter
+    from forager.tasks.submit import SubmitResult
     from forager.tasks.transitions import TaskState
 
 SUMMARY = "List and count tasks (visits); submit, pause, resume, cancel and restart them."
@@ -173,6 +174,7 @@ def submit(
 ) -> None:
     """Submit visits: all of them, or none if one is invalid."""
     from forager.politeness.guard import guard_from_settings as guard_of
+    from forager.runs.guard import guard_of_workers
     from forager.tasks.submit import TaskOrder
     from forager.tasks.submit import submit as order
 
@@ -189,11 +191,15 @@ def submit(
     settings = begin(home=home)
     wanted = [(url, priority) for url in urls or ()] + (read_lines(file, priority) if file is not None else [])
     orders: list[TaskOrder] = [TaskOrder(url, each, **common) for url, each in wanted]
-    guard = guard_of(settings)
+
+    async def submit_all(conn: Any) -> "SubmitResult":
+        guard = await guard_of_workers(conn, guard_of(settings))
+        return await order(conn, orders, by=whoami(), reason=reason, batch=batch, guard=guard, is_only=only)
+
     done = run_action(
         settings,
         "tasks",
-        lambda conn: order(conn, orders, by=whoami(), reason=reason, batch=batch, guard=guard, is_only=only),
+        submit_all,
         noted=lambda done: Noted(
             "task.submit_batch" if done.batch else "task.submit",
             "batch" if done.batch else "task",

@@ -41,6 +41,7 @@ from forager.errors import ConflictError
 from forager.politeness.guard import guard_from_settings as guard_of
 from forager.replay.service import of_task
 from forager.replay.single import replay_task
+from forager.runs.guard import guard_of_workers
 from forager.tasks import batches, submit
 from forager.tasks import queries as task_queries
 from forager.tasks import schemas as models
@@ -56,6 +57,7 @@ SEED_PATHS = frozenset({"/api/admin/tasks/batch"})
 
 
 WHEN = AliasChoices("scheduled_for", "scheduled_at")
+EVERY = AliasChoices("revisit_every_s", "crawl_frequency")
 RetryCount = Annotated[
     Flag,
     Field(
@@ -80,7 +82,14 @@ class VisitOrder(Body):
         default=None, description="Null: now. `scheduled_at` is another name for it.", validation_alias=WHEN
     )
     is_recurring: Flag | None = Field(default=None, description="False: once, whatever the frequency of its domain.")
-    revisit_every_s: Number | None = Field(default=None, ge=1, le=315_360_000)
+    revisit_every_s: Number | None = Field(
+        default=None,
+        ge=1,
+        le=315_360_000,
+        description="Visit it again at this interval, as `--every` does; null: as often as its domain. "
+        "`crawl_frequency` is another name for it.",
+        validation_alias=EVERY,
+    )
     max_retries: Whole | None = Field(default=None, ge=0, le=20)
     webhook_url: Annotated[Url, Field(max_length=2000)] | None = None
     depends_on: Id | None = Field(default=None, description="The task that has to be completed before.")
@@ -241,7 +250,7 @@ async def submit_task(request: Request, who: Seeding, body: Submission) -> Respo
     `was_changed` says whether it did."""
     order = submit.TaskOrder(**body.model_dump(exclude={"reason", "only"}))
     async with change(request, who) as deed:
-        guard = guard_of(get_forager(request).settings)
+        guard = await guard_of_workers(deed.conn, guard_of(get_forager(request).settings))
         done = await submit.submit(deed.conn, [order], by=deed.by, reason=body.reason, guard=guard, is_only=body.only)
         await deed.note("task.submit", "task", done.tasks[0].task_id, url=body.url, reason=body.reason)
     return reply(state_of(done.tasks[0]), 201)
@@ -252,7 +261,7 @@ async def submit_batch(request: Request, who: Seeding, body: BatchOrder) -> Resp
     """Order many visits under one name: all of them or none."""
     orders = [submit.TaskOrder(**order.model_dump()) for order in body.tasks]
     async with change(request, who, LONGEST_S) as deed:
-        guard = guard_of(get_forager(request).settings)
+        guard = await guard_of_workers(deed.conn, guard_of(get_forager(request).settings))
         done = await submit.submit(
             deed.conn, orders, by=deed.by, reason=body.reason, batch=body.name, guard=guard, is_only=body.only
         )
