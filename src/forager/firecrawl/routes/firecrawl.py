@@ -2,6 +2,7 @@
 of every other action. Switched on by `api.firecrawl`."""
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from datetime import datetime, timedelta
@@ -71,9 +72,8 @@ def require_switched_on(request: Request) -> None:
 
 
 router = APIRouter(tags=["firecrawl"])
-CrawlId = Annotated[
-    str, Path(pattern="^[0-9]{1,18}-[mhrl]{1,4}(-[0-9]{1,7})?$", description="As the crawl was answered.")
-]
+CrawlId = Annotated[str, Path(min_length=1, max_length=40, description="As the crawl was answered.")]
+CRAWL_ID = re.compile("[0-9]{1,18}-[mhrl]{1,4}(-[0-9]{1,7})?")
 After = Annotated[int, Query(ge=0, le=LARGEST_ID, description="Of the link `next`.")]
 
 
@@ -285,6 +285,8 @@ async def _choose_pages(
 
 def _read_id(crawl: str) -> tuple[int, list[str], float]:
     """Returns the run, the formats and the age in seconds up to which stored pages belong to the crawl."""
+    if not CRAWL_ID.fullmatch(crawl):
+        raise NotFoundError("There is no such crawl.")
     number, letters, *age = crawl.split("-")
     formats = [name for name, letter in LETTERS.items() if letter in letters]
     return int(number), formats, float(age[0]) * 60 if age else 0.0
