@@ -16,8 +16,11 @@ NOW = "SELECT now()"
 def test_the_second_takes_over_when_the_first_is_killed(forager: Forager, open_web: OpenWeb) -> None:
     web = open_web("uniform=2x20")
     first_site, second_site = web.urls
-    homes = [{"FORAGER_HOME": str(forager.folder / name)} for name in ("one", "two")]
-    with up(forager, "--workers", "1", **homes[0]) as first, up(forager, "--workers", "1", **homes[1]) as second:
+    one, two = (str(forager.folder / name) for name in ("one", "two"))
+    with (
+        up(forager, "--workers", "1", FORAGER_HOME=one) as first,
+        up(forager, "--workers", "1", FORAGER_HOME=two) as second,
+    ):
         forager.do("seed", first_site)
         until(lambda: forager.value(WORKERS) == 2 and len(visited(forager)) > 3, "both are at work")
         first.process.kill_all()
