@@ -78,7 +78,7 @@ async def list_extractors(conn: "Connection", home: Path) -> tuple[list[Row], li
     ]
     known = {row["name"] for row in rows}
     rows += [
-        {"name": name, "file": None, "version": None, "kind": None, "description": "", "match": None, "fields": []}
+        {"name": name, "file": None, "version": None, "kind": None, "description": "", "match": {}, "fields": []}
         | {key: row[key] or empty[key] for key in empty}
         for name, row in counts.items()
         if name not in known
