@@ -12,6 +12,7 @@ from forager.plugins.markers import hookspec
 if TYPE_CHECKING:
     from forager.plugins.contributions import (
         AlertRule,
+        Exporter,
         Notifier,
         ScheduledJob,
     )
@@ -75,4 +76,13 @@ def register_alert_rules() -> "Iterable[AlertRule]":
 @hookspec
 def register_notifiers() -> "Iterable[Notifier]":
     """Returns receivers of alerts: `forager alerts tell SCHEME:TARGET` sends alerts to the one with that scheme."""
+    return ()
+
+
+@hookspec
+def register_exporters() -> "Iterable[Exporter]":
+    """Returns formats of exports, by name and by how files end.
+
+    They are called in commands, scripts and the API where a format is none of Forager's: `jsonl`, `csv`, `parquet`.
+    """
     return ()
