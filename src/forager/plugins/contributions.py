@@ -1,4 +1,4 @@
-"""What plug-ins register: jobs, alert rules, receivers of alerts, formats of exports."""
+"""What plug-ins register: jobs, alert rules, receivers of alerts, formats of exports, stores of bodies."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -76,3 +76,14 @@ class Exporter:
     and a binary file that can be written, but not read or sought. Runs in a thread, and must take every row."""
     media_type: str = "application/octet-stream"
     """The `Content-Type` of the API's responses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """One kind of places for bodies and images."""
+
+    scheme: str
+    """The part of `storage.bucket` before the first colon: `sqlite` of `sqlite:/srv/bodies.db`."""
+    open: Callable[[str], Any]
+    """Gets the rest, and returns an object with the methods `put`, `get`, `size`, `confirm`, `delete` and `list`, and
+    optionally `put_file`. It is called once in each process; the methods are called by several threads at once."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Exporter,
         Notifier,
         ScheduledJob,
+        Storage,
     )
     from forager.plugins.page import Page
     from forager.products.models import Product
@@ -85,4 +86,10 @@ def register_exporters() -> "Iterable[Exporter]":
 
     They are called in commands, scripts and the API where a format is none of Forager's: `jsonl`, `csv`, `parquet`.
     """
+    return ()
+
+
+@hookspec
+def register_storage() -> "Iterable[Storage]":
+    """Returns kinds of places for bodies and images: the setting `storage.bucket` names one as `SCHEME:TARGET`."""
     return ()
