@@ -88,6 +88,7 @@ def test_to_the_breaker_an_answer_below_500_is_an_answer(status: int) -> None:
 
 
 def test_every_error_a_person_meets_has_its_exit_code() -> None:
-    codes = [kind.exit_code for kind in ALL if issubclass(kind, UserError)]
+    """Kinds of one error share its code: a body that is gone is not found."""
+    codes = [kind.exit_code for kind in ALL if issubclass(kind, UserError) and "exit_code" in vars(kind)]
     assert min(codes) >= 1
     assert len(codes) == len(set(codes))

@@ -14,7 +14,7 @@ ELSEWHERE = (
     *("webhooks key", "domain NAME release TRAP", "domain NAME VERB", "proxies unassign", "check --deep"),
     *("domains allow", "completion", "settings NAME", "alerts tell", "proxies add", "token create"),
     *("domain NAME login", "domain word login", "domain word set --login-url", "profiles apply", "profiles set"),
-    "proxies assign",
+    *("proxies assign", "profiles leave", "body", "init extractor", "test", "mcp"),
 )
 """How these begin: processes that stay, requests to sites, changes that have tests of their own."""
 NAMED = {"domain NAME set", "links", "proxies add", "seed"}

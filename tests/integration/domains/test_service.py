@@ -448,7 +448,7 @@ async def test_one_page_of_a_domain_that_is_visited_once(sound: Any) -> None:
         ({"revisit_every": 0.0}, "greater than"),
         ({"window": "22:00"}, "is no window"),
         ({"window": "22:00-22:00"}, "never"),
-        ({"content": "forever"}, "'signals', 'snapshot' or 'archive'"),
+        ({"content": "forever"}, "'signals', 'text', 'snapshot' or 'archive'"),
         ({"parser": "ebay"}, "There is no parser 'ebay'"),
         ({"status": "active"}, "There is no crawl setting 'status'"),
         ({"timezone": "Mars/Base"}, "is no time zone"),

@@ -36,7 +36,7 @@ from forager.fetch.decode import decode
 from forager.fetch.models import BodyCoding, Fetched
 from forager.parsing import page as parser
 from forager.parsing.language import LanguageMemory
-from forager.parsing.models import Reading
+from forager.parsing.models import DEFAULT_OPTIONS, Reading
 
 CONFIG = ParserConfig(robots_agent="forager")
 PAGE = b"""<!doctype html><html lang="de"><head><title>Ein Haus</title><meta name="description" content="Am See">
@@ -150,7 +150,7 @@ def command_of(pid: int) -> str:
 
 async def test_what_is_read_elsewhere_is_what_is_read_here(pool: ParserPool) -> None:
     for page in (a_page(), a_page(b"%PDF-1.7 binary"), a_page(b"<p>x"), a_page(b"")):
-        assert await pool.read(page) == parser.read(page, keyword_words=200, memory=LanguageMemory())
+        assert await pool.read(page) == parser.read(page, **DEFAULT_OPTIONS._asdict(), memory=LanguageMemory())
 
 
 async def test_many_at_once_each_get_their_own(pool: ParserPool) -> None:
@@ -313,7 +313,7 @@ async def test_a_compressed_body_is_read_as_a_plain_one_is(pool: ParserPool, nam
             await pool.read(packed)
         return
     plain = replace(a_page(body), is_truncated=is_cut)
-    expected = parser.read(plain, keyword_words=200, memory=LanguageMemory()) if body else None
+    expected = parser.read(plain, **DEFAULT_OPTIONS._asdict(), memory=LanguageMemory()) if body else None
     assert await pool.read(packed) == expected
 
 
@@ -341,7 +341,7 @@ async def test_a_killed_server_is_replaced(pool: ParserPool) -> None:
 
 
 async def test_one_page_is_read_in_a_process_of_its_own_without_a_pool(fixtures: None) -> None:
-    assert await read_isolated(a_page(), CONFIG) == parser.read(a_page(), keyword_words=200)
+    assert await read_isolated(a_page(), CONFIG) == parser.read(a_page(), **DEFAULT_OPTIONS._asdict())
     with pytest.raises(ParserCrashError):
         await read_isolated(a_page(b"<title>Crash</title>"), CONFIG)
     assert servers() == []

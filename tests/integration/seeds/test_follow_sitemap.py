@@ -108,7 +108,7 @@ async def test_without_robots_txt_nothing_is_asked() -> None:
 
 async def test_the_address_guard_is_asked() -> None:
     async with a_site({}) as server:
-        (why,) = reasons(await follow(server, settings=load({}, {})))
+        (why,) = reasons(await follow(server, settings=load({"home": "/nowhere"}, {})))
         assert "loopback" in why
         assert server.requests == []
 
