@@ -186,7 +186,7 @@ def find_extractor(settings: "Settings", name: str | None) -> Extractor | None:
     found = next((each for each in loaded.extractors if each.name == name), None)
     if any(each.name == name for each in loaded.by_model):
         raise UsageError(
-            f"The extractor {name!r} asks a model: the job model_extraction has it read all again when its version rises."
+            f"The extractor {name!r} asks a model: raise its version, and the job model_extraction reads all again."
         )
     if found is None:
         known = ", ".join(each.name for each in loaded.extractors) or "none"
