@@ -38,7 +38,8 @@ class ModelExtractionJob(Job):
         state, counts = await model_store.get_state(conn), await model_store.count_pages(conn)
         waiting = sum(each.waiting for name, each in counts.items() if name in extractors)
         if state.pause_left_s > 0 and waiting:
-            raise ModelAwayError(f"{state.last_error} {things(waiting, 'page')} wait until it is asked again.")
+            wait = f"{things(waiting, 'page')} {'waits' if waiting == 1 else 'wait'}"
+            raise ModelAwayError(f"{(state.last_error or '').rstrip('.')}. {wait} until it is asked again.")
         return _tell(reader, waiting, state.calls_today, settings.model.max_calls_per_day)
 
 

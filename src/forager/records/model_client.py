@@ -16,6 +16,7 @@ from forager.config.settings import Settings
 from forager.errors import ConfigurationError, DecodeError, ForagerError, VisitError
 from forager.fetch.client import Client, open_client
 from forager.fetch.connection import ResponseTimeouts
+from forager.fetch.decode import decode, decode_beginning
 from forager.fetch.models import Fetched
 from forager.fetch.retry_after import parse_retry_after
 from forager.masking import MASK
@@ -27,7 +28,7 @@ PATH = "/chat/completions"
 MOST_BYTES = 1024 * 1024
 """Of a reply; what is longer is rejected."""
 CONNECT_TIMEOUT_S = 10.0
-LONGEST_TOLD = 200
+LONGEST_TOLD, MOST_TOLD_BYTES = 200, 4096
 PAGES_FAULT = frozenset({400, 413, 422})
 """The request was not understood or is too large: another page may do."""
 MOST_TOKENS = 2**31 - 1
@@ -66,7 +67,9 @@ class Model:
             headers["Authorization"] = f"Bearer {self.api_key}"
         body = build_request(extractor, self.name, text)
         try:
-            reply = await self.client.post(self.url, body, headers=headers, cut_at=MOST_BYTES)
+            reply = await self.client.post(
+                self.url, body, headers=headers, cut_at=MOST_BYTES, read_error=lambda _status: True
+            )
         except VisitError as error:
             told = self._mask(str(error)).replace("fetch.allow_networks to crawl it", "model.allow_networks")
             raise ModelAwayError(f"The model at {self._where} cannot be asked: {told}") from None
@@ -78,23 +81,26 @@ class Model:
 
     def _read(self, reply: Fetched) -> ModelAnswer:
         status = reply.status_code
+        content_encoding = reply.headers.get("content-encoding", "")
         if status in PAGES_FAULT:
-            raise DecodeError(f"the model rejected the request with {status}: {self._told(reply.body)}")
+            raise DecodeError(f"the model rejected the request with {status}: {self._told(reply)}")
         if not 200 <= status < 300:
             after = reply.headers.get("retry-after")
             raise ModelAwayError(
-                f"The model at {self._where} answered {status}: {self._told(reply.body)}",
+                f"The model at {self._where} answered {status}: {self._told(reply)}",
                 parse_retry_after(after, clock.now()) if after else None,
             )
-        if len(reply.body) >= MOST_BYTES:
+        body, _ = decode(reply.body, content_encoding, MOST_BYTES, may_cut=True)
+        if max(len(body), len(reply.body)) >= MOST_BYTES:
             raise DecodeError(f"the reply of the model is larger than {MOST_BYTES // 1024} KB")
-        content, usage = _unwrap(reply.body)
+        content, usage = _unwrap(body)
         tokens = [_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")]
         return ModelAnswer(parse_content(content), tokens[0], tokens[1], reply.response_time_ms)
 
-    def _told(self, body: bytes) -> str:
+    def _told(self, reply: Fetched) -> str:
         """Returns what the server said, on one line and without our key."""
-        text = self._mask(body[:4096].decode("utf-8", "replace"))
+        body = decode_beginning(reply.body, reply.headers.get("content-encoding", ""), MOST_TOLD_BYTES)
+        text = self._mask(body[:MOST_TOLD_BYTES].decode("utf-8", "replace"))
         return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:LONGEST_TOLD] or "(nothing)"
 
     def _mask(self, text: str) -> str:

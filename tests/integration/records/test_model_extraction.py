@@ -1,14 +1,16 @@
 """The job that has a model read stored texts: what it sends, what it keeps, and what happens when the model fails."""
 
+import gzip
 import json
 import re
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.ground import Ground
-from tests.integration.records.model_server import ModelServer, serve_model
+from tests.integration.records.model_server import ModelServer, completion, serve_model
 from typer.testing import CliRunner
 
 from forager.cli.main import app
@@ -158,6 +160,10 @@ async def test_each_text_is_sent_once_and_records_have_a_history(site: Site, mod
     day = await site.conn.fetchrow("SELECT found, valid FROM extractor_days WHERE field = 'rent'")
     assert tuple(day) == (5, 5)
 
+    await site.visit(second, FLAT + "\nA garden.\n")
+    model.say = lambda said: (200, {"Content-Encoding": "gzip"}, gzip.compress(completion(honest(said))))
+    assert (await site.run())[0] == "1 page read, 1 call"
+
 
 async def test_only_what_stands_in_the_page_becomes_a_value(site: Site, model: ModelServer) -> None:
     """Also where the page itself asks for something else: its words can fill fields, and nothing more."""
@@ -182,7 +188,7 @@ async def test_a_model_that_is_away_is_left_alone_and_the_job_says_so(site: Site
     _, error = await site.run()
     assert error is not None
     assert "answered 429: slow down, ***" in error
-    assert "1 page wait" in error
+    assert "1 page waits until" in error
     assert KEY not in json.dumps(await site.told(), default=str)
     left_s = await site.conn.fetchval("SELECT EXTRACT(EPOCH FROM paused_until - now()) FROM model_gateway")
     assert 7000 < left_s <= 7200
@@ -190,10 +196,19 @@ async def test_a_model_that_is_away_is_left_alone_and_the_job_says_so(site: Site
     assert len(model.asked) == 1
 
     await site.wait_is_over()
-    for status in (500, 401, 302):
+    for status, says in ((500, "<p>no</p>"), (401, "<p>no</p>"), (302, "(nothing)")):
         model.say = lambda _, status=status: (status, {"Location": "http://127.0.0.12/"}, b"<p>no</p>")
-        assert f"answered {status}: <p>no</p>" in str((await site.run())[1])
+        assert f"answered {status}: {says}" in str((await site.run())[1])
         await site.wait_is_over()
+    hangs = threading.Event()
+    model.say = lambda said: hangs.wait() and honest(said)
+    forager = site.forager
+    for url, timeout_s in ((model.url, 0.3), ("http://127.0.0.11:9/v1", 20.0)):
+        site.forager = Forager(forager.settings.replace(model_url=url, model_timeout=timeout_s), forager.database)
+        assert "cannot be asked" in str((await site.run())[1])
+        await site.wait_is_over()
+    hangs.set()
+    site.forager = forager
     assert (await site.told())["waiting"] == 1
     model.say = honest
     assert await site.run() == ("1 page read, 1 call", None)
@@ -209,6 +224,7 @@ async def test_a_model_that_is_away_is_left_alone_and_the_job_says_so(site: Site
         ('{"records": ["a"]}', "no list"),
         ("[" * 100_000, "no JSON"),
         (b"x" * 1_500_000, "larger than"),
+        ((200, {"Content-Encoding": "gzip"}, b"no gzip"), "gzip"),
         ((400, {}, b"context too long"), "rejected the request with 400: context too long"),
     ],
 )
