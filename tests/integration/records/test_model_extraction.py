@@ -197,7 +197,8 @@ async def test_a_model_that_is_away_is_left_alone_and_the_job_says_so(site: Site
 
     await site.wait_is_over()
     for status, says in ((500, "<p>no</p>"), (401, "<p>no</p>"), (302, "(nothing)")):
-        model.say = lambda _, status=status: (status, {"Location": "http://127.0.0.12/"}, b"<p>no</p>")
+        refusal = status, {"Location": "http://127.0.0.12/"}, b"<p>no</p>"
+        model.say = lambda _, refusal=refusal: refusal  # type: ignore[misc]
         assert f"answered {status}: {says}" in str((await site.run())[1])
         await site.wait_is_over()
     hangs = threading.Event()

@@ -65,7 +65,13 @@ def test_values_are_made_by_the_readers_of_other_extractors() -> None:
 
 
 def test_of_two_records_with_one_key_the_first_counts_and_empty_ones_do_not() -> None:
-    said = ({"id": "A1", "t": "one"}, {"id": "A1", "t": "two"}, {"id": None}, {"t": {"a": ["one"]}}, {"id": [[]]})
+    said: tuple[dict[str, Any], ...] = (
+        {"id": "A1", "t": "one"},
+        {"id": "A1", "t": "two"},
+        {"id": None},
+        {"t": {"a": ["one"]}},
+        {"id": [[]]},
+    )
     found = read("fields.id = {key = true}\nfields.t = {required = true}", "A1 one two", *said)
     assert [(each.key, each.fields["t"]) for each in found] == [("A1", "one")]
 
