@@ -8,6 +8,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -162,8 +163,10 @@ def fold(text: str) -> str:
     return " ".join(plain.split())
 
 
+@lru_cache(4096)
 def stands_in(quote: str, haystack: str) -> bool:
-    """Returns whether a quote stands in a folded text, as whole words and numbers: 9.50 is no quote of 19.50."""
+    """Returns whether a quote stands in a folded text, as whole words and numbers: 9.50 is no quote of 19.50.
+    Remembered, because a reply may repeat one letter a hundred thousand times."""
     needle = fold(quote)
     at = haystack.find(needle) if needle else -1
     while at >= 0:

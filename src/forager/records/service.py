@@ -109,7 +109,7 @@ async def _model_states(conn: "Connection", settings: "Settings", loaded: Loaded
     for each in loaded.by_model:
         of_pages = pages.get(each.name)
         waiting, done, failed = of_pages[1:4] if of_pages else (0, 0, 0)
-        error = (of_pages.problem if of_pages else None) or state.last_error
+        error = (of_pages.problem if of_pages else None) or (state.last_error if state.failures else None)
         found[each.name] = shared | {"waiting": waiting, "done": done, "failed": failed, "last_error": error}
     return found
 
