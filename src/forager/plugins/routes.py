@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from forager.api.access import Admin
+from forager.api.access import Admin, User
 from forager.api.database import change, get_forager, look
 from forager.api.errors import responses
 from forager.api.paging import Listed
@@ -14,7 +14,7 @@ router = APIRouter(tags=["system"])
 
 
 @router.get("/api/admin/plugins", response_model=Listed[PluginRow], responses=responses())
-async def show_plugins(request: Request, _who: Admin) -> Response:
+async def show_plugins(request: Request, _who: User) -> Response:
     """Every plug-in with its hooks and errors. All are imported, in a process of their own."""
     found = await find_plugins(get_forager(request).settings)
     async with look(request) as conn:

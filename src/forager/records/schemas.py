@@ -74,7 +74,7 @@ class ExtractorRow(Row):
     version: int | None
     kind: str | None
     description: str
-    match: dict[str, Any] | None
+    match: dict[str, Any] = Field(description="Which pages it is for, as in its file; empty without one.")
     fields: list[str]
     records: int
     complete: int

@@ -75,7 +75,7 @@ async def list_extractors(conn: "Connection", settings: "Settings") -> tuple[lis
         for name, told in files.items()
     ]
     rows += [
-        {"name": name, "file": None, "version": None, "kind": None, "description": "", "match": None, "fields": []}
+        {"name": name, "file": None, "version": None, "kind": None, "description": "", "match": {}, "fields": []}
         | {key: row[key] or empty[key] for key in empty}
         | {"model": None}
         for name, row in counts.items()

@@ -88,6 +88,7 @@ ABOUT_THE_HOUSE: tuple[Deed, ...] = (
     ("reset_password", "POST", "/api/admin/users/2/reset-password", None, "user.reset_password"),
     ("create_token", "POST", "/api/tokens", {"name": "export", "scope": "read"}, "token.create"),
     ("revoke_token", "DELETE", "/api/tokens/2", None, "token.revoke"),
+    ("clear_plugin_errors", "POST", "/api/admin/plugins/clear", {}, "plugin.clear"),
     ("remove_user", "DELETE", "/api/admin/users/2", None, "user.remove"),
 )
 ABOUT_PROXIES: tuple[Deed, ...] = (

@@ -42,6 +42,7 @@ COLUMNS = {
     "tasks_of_domain": (
         *("after", "domain", "status", "outcome", "error", "run", "is_open", "is_image", "first", "limit"),
     ),
+    "list_item_pages": ("after", "type", "domain", "page", "limit"),
     "tasks_by_codes": ("after", "low", "high", "first", "limit"),
     "domains_by_id": (
         *("after", "status", "is_active", "parent", "run", "part", "breaker", "source", "parser", "label", "limit"),
@@ -111,6 +112,8 @@ LISTS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "domains, parser": asked("domains_by_id", parser="amazon"),
     "domains, label": asked("domains_by_id", label="eu"),
     "domains, blocked": asked("domains_by_id", status="unreachable"),
+    "items, type": asked("list_item_pages", type="recipe"),
+    "items, type, none": asked("list_item_pages", type="event"),
     "domains, parent": asked("domains_by_id", parent="d7.example"),
 }
 FILL = """
@@ -127,6 +130,8 @@ SELECT (SELECT min(id) FROM domains) + n % 100, 'http://d' || n % 100 || '.examp
        CASE WHEN n <= 9900 AND n % 250 <> 1 THEN now() - make_interval(secs => 10000 - n) END,
        CASE WHEN n % 900 = 5 THEN 'fr' ELSE 'en' END
 FROM generate_series(1, 10000) n;
+INSERT INTO page_details (page_id, structured_data, content_hash, item_types)
+SELECT id, '\\x00', '\\x00', CASE WHEN id % 1500 = 7 THEN ARRAY['recipe'] ELSE ARRAY['product', 'offer'] END FROM pages;
 UPDATE pages SET changed_at = fetched_at WHERE id % 300 = 7;
 INSERT INTO crawl_tasks (page_id, domain_id, run_id, status, outcome, error_code, requested_at, created_at, completed_at, pace_ms, status_code)
 SELECT p.id, p.domain_id, CASE WHEN n <= 300 THEN 1 ELSE 2 END,
@@ -150,7 +155,7 @@ async def large(database_url: str) -> AsyncIterator[Connection]:
     try:
         async with pool.acquire() as conn:
             await conn.execute(FILL)
-            await conn.execute("VACUUM ANALYZE pages, crawl_tasks, domains")
+            await conn.execute("VACUUM ANALYZE pages, page_details, crawl_tasks, domains")
             yield conn
     finally:
         await pool.close()

@@ -14,7 +14,6 @@ from tests.ground import Ground
 
 from forager.frontier.details import record_details
 from forager.frontier.models import Outcome, OutcomeKind
-from forager.records.items import SQL as ITEMS_SQL
 from forager.records.models import FoundRecord
 from forager.records.store import RecordVisit, store
 
@@ -98,10 +97,6 @@ async def test_items_are_found_by_type_and_property(user: httpx.AsyncClient, gro
     assert (await user.get("/api/items?domain=b.example")).status_code == 404
     rows = [json.loads(line) for line in (await user.get("/api/exports/items")).text.splitlines()]
     assert [(row["position"], row["types"]) for row in rows][1:3] == [(0, ["Recipe"]), (1, ["Product"])]
-    await ground.conn.execute("UPDATE page_details SET item_types = '{product}' FROM generate_series(1, 2)")
-    await ground.conn.execute("SET enable_seqscan = off")
-    plan = await ground.conn.fetch("EXPLAIN " + ITEMS_SQL["list_item_pages"], 0, "recipe", None, None, 50)
-    assert "page_details_item_types" in "\n".join(row[0] for row in plan)
 
 
 async def test_an_extractor_is_tried_on_html_in_a_parser_process(

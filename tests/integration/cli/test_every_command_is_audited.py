@@ -32,13 +32,14 @@ body, captures,
 extract, extractors check, extractors coverage, extractors show, items, records,
 completion, man, init extractor, test,
 alerts rules, alerts show, alerts targets, archive list, archive verify, audit log, audit politeness, backups, bodies,
-check, db status, db url, domain settings, domain show, domain sitemaps, domain traps, profiles list, profiles show,
+check, db status, db url, domain settings, domain show, domain sitemaps, domain traps, domains groups, profiles list,
+profiles show,
 tasks stats, domains claims, domains denied, domains top, duplicates, errors,
 export, fetch, images save, images show, images similar, links, normalize, page show, pages, products changes,
-products parsers, products prices, products show, proxies advice, purge list, queue dead, read, robots, runs, search,
-settings, stats, storage, task, token list, user list, webhooks key, why, workers
+products parsers, products prices, products show, proxies advice, purge list, queue dead, read, report, robots, runs,
+search, settings, stats, storage, task, text, token list, user list, webhooks key, why, workers
 """
-STARTS = "api, db start, db stop, demo, playground, reindex, up"
+STARTS = "api, db start, db stop, demo, mcp, playground, reindex, up"
 """Processes, and what concerns a database rather than what is in it."""
 NOTED_ELSEWHERE = {
     "repair": "test_deep_check.py: it wants damage",
