@@ -12,6 +12,7 @@
     ├── BadListError                  a list of seeds that cannot be read any further
     ├── NotStoredError                the action needs bodies, and the content policy kept none
     ├── StoreError                    a body that cannot be stored, or cannot be loaded from the store
+    ├── PluginFailedError             a plug-in raised where nothing can stand in for its result
     ├── SearchServerError             a search server that fails or does not respond; PostgreSQL is used instead
     ├── RenderError                   a page that the browser could not render; the unrendered page is used
     └── VisitError                    a visit that did not return a page; `code` is what the task row stores
@@ -132,6 +133,10 @@ class StoreError(ForagerError):
     def __init__(self, sentence: str, reason: str = "store_error") -> None:
         super().__init__(sentence)
         self.reason = reason
+
+
+class PluginFailedError(ForagerError):
+    """A plug-in that raised where nothing can stand in for its result: the file that it writes."""
 
 
 class SearchServerError(ForagerError):

@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from forager import __version__
 from forager.config.home import default_home
 from forager.config.values import (
+    BodyPlace,
     BrokerUrl,
     Bucket,
     Count,
@@ -284,8 +285,10 @@ class Storage(Section):
         "main text), snapshot (the newest), or archive (everything).",
         pattern="^(signals|text|snapshot|archive)$",
     )
-    bucket: Bucket = _setting(
-        None, "A bucket for bodies and images, such as s3://bucket/folder; by default a local folder."
+    bucket: BodyPlace = _setting(
+        None,
+        "A bucket for bodies and images, such as s3://bucket/folder, or SCHEME:TARGET of a plug-in; by default a local "
+        "folder.",
     )
     s3_endpoint: str | None = _setting(
         None, "The URL of the S3 server; by default AWS_ENDPOINT_URL, or Amazon's own of the region."

@@ -41,6 +41,7 @@ GUESSABLE_KEY_WORDS = (
     *("default", "qwerty", "letmein", "iloveyou", "deadbeef", "lorem"),
 )
 TIME_OF_DAY = r"^(never|((Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?([01][0-9]|2[0-3]):[0-5][0-9])$"
+PLUGIN_PLACE = re.compile(r"(?!(?:s3|https?|file):)[a-z][a-z0-9+.-]{1,30}:.{1,2000}")
 LABEL = r"^[a-z0-9][a-z0-9._-]{0,62}$"
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kmg]i?b|b)?\s*", re.IGNORECASE | re.ASCII)
@@ -138,6 +139,17 @@ class Schemes:
         return value or None
 
 
+def _check_place(value: str | None) -> str | None:
+    """Checks the form of a place for bodies; which schemes there are is known to plug-ins."""
+    if not value or value.startswith("s3://"):
+        return _strip_slash(value)
+    if not PLUGIN_PLACE.fullmatch(value) or not value.isprintable():
+        raise ValueError(
+            "must start with s3://, such as s3://bucket/folder, or with the scheme of a plug-in and a colon"
+        )
+    return value
+
+
 def _strip_slash(value: str | None) -> str | None:
     return value.rstrip("/") if value else None
 
@@ -168,6 +180,10 @@ Bucket = Annotated[
     AfterValidator(Schemes(("s3://",), ", such as s3://bucket/folder")),
     AfterValidator(_strip_slash),
 ]
+
+
+BodyPlace = Annotated[str | None, AfterValidator(_check_place)]
+"""A bucket, or `SCHEME:TARGET` of a plug-in."""
 
 
 def as_written(value: Any, metadata: list[Any]) -> Any:

@@ -21,7 +21,7 @@ PURPOSE = (
 AT_ONCE = 5000
 QUESTIONS = 16
 """Number of concurrent lookups: a bucket has a high latency."""
-NOT_TOLD = frozenset({"store_away", "store_refused", "no_bucket"})
+NOT_TOLD = frozenset({"store_away", "store_refused", "no_bucket", "plugin_failed"})
 """Errors without a usable response from the store: nothing is known about the file."""
 PROVEN = frozenset({"missing", "damaged", "not_ours", "bad_ref", "bad_key"})
 """Errors that prove a file missing or damaged. Any other, such as a permission error, says nothing about its

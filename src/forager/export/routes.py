@@ -3,8 +3,8 @@
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
@@ -15,14 +15,19 @@ from forager.api.errors import TooManyError, responses
 from forager.api.reply import Stream, as_json
 from forager.api.types import LARGEST_ID, Moment, Name
 from forager.db.pool import CONNECTION_LOST
-from forager.errors import UsageError
+from forager.errors import PluginFailedError, UsageError
 from forager.export import csv_rows as cells
 from forager.export import rows as export
+from forager.export.formats import NAME, Format, PluginFormat, find_format
+from forager.export.plugin_writer import stream_with_plugin
 from forager.export.prefetch import ReadBuffer
 from forager.export.texts import add_texts
+from forager.plugins import registry
+from forager.plugins import store as plugin_store
 from forager.storage.factory import open_readonly_store
 
 router = APIRouter(tags=["exports"])
+T = TypeVar("T")
 MOST_AT_ONCE = 2
 """Each keeps a connection and a snapshot until all its rows are read, one of each account."""
 MOST_OPEN, MOST_OF_ONE = 10, 3
@@ -40,18 +45,21 @@ STATUSES: dict[str, frozenset[str]] = {
     ),
     "tasks": frozenset({"pending", "crawling", "completed", "failed", "paused", "cancelled"}),
 }
+MEDIA_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8; header=present"}
 LINES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The rows", "content": {"application/x-ndjson": {}, "text/csv": {}}}
 }
 
 
-@router.get("/api/exports/{kind}", response_class=StreamingResponse, responses={**LINES, **responses(404)})
+@router.get("/api/exports/{kind}", response_class=StreamingResponse, responses={**LINES, **responses(404, 409)})
 async def export_rows(
     request: Request,
     who: User,
     *,
     kind: export.Kind,
-    format: Annotated[Literal["jsonl", "csv"], Query()] = "jsonl",  # noqa: A002 (as the command line calls it)
+    format: Annotated[  # noqa: A002 (as the command line calls it)
+        str, Query(pattern=f"^{NAME.pattern}$", description="jsonl, csv, or a format of a plug-in.")
+    ] = "jsonl",
     domain: Annotated[Name | None, Query()] = None,
     status: Annotated[str | None, Query(pattern="^[a-z_]{1,20}$")] = None,
     run: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
@@ -67,22 +75,30 @@ async def export_rows(
         raise UsageError(f"{kind.capitalize()} have {known}.", field="status")
     if add is not None and kind != "pages":
         raise UsageError("Only pages have a text.", field="with")
+    chosen = await asyncio.to_thread(find_format, format)
+    if chosen is Format.PARQUET:
+        raise UsageError("Parquet files are written by `forager export`.", field="format")
     desk: Exports = request.app.state.exports
     sending, reading = contextlib.AsyncExitStack(), contextlib.AsyncExitStack()
     try:
         sending.enter_context(desk.open_one(who.user_id))
         await reading.enter_async_context(desk.reading(who.user_id))
-        rows = await _open(request, reading, kind, export.Filters(domain, status, run, since), add)
-        columns = (*export.COLUMNS[kind], *([add] if add else []))
-        ahead = _start_read_buffer(request, _write(rows, columns, format), reading.aclose)
+        rows, types = await _open(request, reading, kind, export.Filters(domain, status, run, since), add)
+        if isinstance(chosen, PluginFormat):
+            pieces = await _begin(_write_with_plugin(request, rows, types, chosen))
+        else:
+            pieces = _write(rows, (*export.COLUMNS[kind], *([add] if add else [])), format)
+        ahead = _start_read_buffer(request, pieces, reading.aclose)
     except BaseException:
         with contextlib.suppress(*CONNECTION_LOST):  # its connection is gone, which was said already
             await reading.aclose()
         await sending.aclose()
         raise
     sending.push_async_callback(ahead.close)
-    media_type = "application/x-ndjson" if format == "jsonl" else "text/csv; charset=utf-8; header=present"
-    headers = {"Content-Disposition": f'attachment; filename="{kind}.{format}"'}
+    media_type, extension = MEDIA_TYPES.get(format, ""), format
+    if isinstance(chosen, PluginFormat):
+        media_type, extension = chosen.exporter.media_type, chosen.exporter.extension
+    headers = {"Content-Disposition": f'attachment; filename="{kind}.{extension}"'}
     return Stream(ahead.pieces(), media_type, headers, sending.aclose, WITHIN_S)
 
 
@@ -144,24 +160,46 @@ class Exports:
 
 async def _open(
     request: Request, stack: contextlib.AsyncExitStack, kind: export.Kind, filters: export.Filters, add: str | None
-) -> AsyncIterator[dict[str, Any]]:
+) -> tuple[AsyncIterator[dict[str, Any]], Mapping[str, str]]:
     """The first row is asked for before the answer begins, so that a bad filter is an error and no broken file."""
     pool = get_forager(request).pool
     conn = await pool.acquire(timeout=FREE_WITHIN_S)
     stack.push_async_callback(pool.release, conn, timeout=FREE_WITHIN_S)
     await stack.enter_async_context(conn.transaction(isolation="repeatable_read", readonly=True))
+    types = await export.column_types(conn, kind)
     rows = export.stream(conn, kind, filters)
     if add is not None:
         rows = add_texts(conn, rows, open_readonly_store(get_forager(request).settings))
-    first = await anext(rows, None)
+        types = {**types, add: "text"}
+    return await _begin(rows), types
 
-    async def iter_rows() -> AsyncIterator[dict[str, Any]]:
-        if first is not None:
+
+async def _begin(source: AsyncIterator[T]) -> AsyncIterator[T]:
+    """Returns the same, after its first item has come, or its first error."""
+    nothing: Any = object()
+    first = await anext(source, nothing)
+
+    async def iter_all() -> AsyncIterator[T]:
+        if first is not nothing:
             yield first
-        async for row in rows:
-            yield row
+        async for each in source:
+            yield each
 
-    return iter_rows()
+    return iter_all()
+
+
+async def _write_with_plugin(
+    request: Request, rows: AsyncIterator[dict[str, Any]], types: Mapping[str, str], chosen: PluginFormat
+) -> AsyncIterator[bytes]:
+    """Yields what a plug-in writes; what it does wrong is recorded, for `forager plugins`."""
+    try:
+        async with contextlib.aclosing(stream_with_plugin(rows, types, chosen)) as pieces:
+            async for piece in pieces:
+                yield piece
+    except PluginFailedError:
+        async with get_forager(request).pool.acquire() as conn, conn.transaction():
+            await plugin_store.add_errors(conn, registry.current().take_errors())
+        raise
 
 
 async def _write(rows: AsyncIterator[dict[str, Any]], columns: Sequence[str], form: str) -> AsyncIterator[bytes]:

@@ -6,10 +6,15 @@ and a batch that a crawl writes meanwhile is seen whole or not at all.
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forager.errors import ConfigurationError
+from forager.export.commands import compression as packing
 from forager.export.commands.parquet import plain_row, require_parquet, schema_of
+from forager.export.commands.target import check_target, open_target
+from forager.export.commands.writers import check_writable, choose_format, write_file
 from forager.export.rows import Filters, Kind, column_types, stream
 from forager.instance import Forager
 from forager.library.loop_thread import LoopThread
@@ -59,6 +64,24 @@ class Rows:
         table = pl.from_arrow(self.to_arrow())
         assert isinstance(table, pl.DataFrame)
         return table
+
+    def write(self, file: str | Path, *, format: str | None = None) -> int:  # noqa: A002 (as the command line calls it)
+        """Writes all rows to a file or an object of a bucket, as `forager export` does: the format follows the name of
+        the file, also one of a plug-in. Returns how many there were."""
+        return self._loop.run(self._write(str(file), format))
+
+    async def _write(self, file: str, name: str | None) -> int:
+        settings, chosen = self._forager.settings, choose_format(name, file)
+        check_target(settings, file)
+        check_writable(None, chosen, packing.of(file))
+        opener = partial(open_target, settings)
+        async with (
+            self._forager.pool.acquire() as conn,
+            conn.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            types = await column_types(conn, self._kind)
+            rows = stream(conn, self._kind, self._filters)
+            return await write_file(file, rows, types, chosen=chosen, opener=opener)
 
     async def _column_types(self) -> Mapping[str, str]:
         async with self._forager.pool.acquire() as connection:

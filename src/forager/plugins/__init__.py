@@ -6,13 +6,23 @@ processes that need them, and calls them so that a failure costs its own result 
 
 from typing import TYPE_CHECKING, Any
 
-from forager.plugins.contributions import AlertRule, Notifier, RuleFinding, ScheduledJob
+from forager.plugins.contributions import AlertRule, Exporter, Notifier, RuleFinding, ScheduledJob, Storage
 from forager.plugins.markers import hookimpl, hookspec
 
 if TYPE_CHECKING:
     from forager.plugins.page import Page
 
-__all__ = ["AlertRule", "Notifier", "Page", "RuleFinding", "ScheduledJob", "hookimpl", "hookspec"]
+__all__ = [
+    "AlertRule",
+    "Exporter",
+    "Notifier",
+    "Page",
+    "RuleFinding",
+    "ScheduledJob",
+    "Storage",
+    "hookimpl",
+    "hookspec",
+]
 
 
 def __getattr__(name: str) -> Any:

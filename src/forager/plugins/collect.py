@@ -1,4 +1,4 @@
-"""Collects what plug-ins register: jobs, alert rules, receivers of alerts."""
+"""Collects what plug-ins register: jobs, alert rules, receivers of alerts, formats of exports, stores."""
 
 from functools import partial
 from typing import Any, TypeVar

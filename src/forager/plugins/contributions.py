@@ -1,8 +1,8 @@
-"""What plug-ins register: jobs, alert rules, receivers of alerts."""
+"""What plug-ins register: jobs, alert rules, receivers of alerts, formats of exports, stores of bodies."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +60,30 @@ class Notifier:
     send: Callable[[str, Mapping[str, Any]], None]
     """Sends an alert; gets the rest of the target, and the document that a webhook would receive. Runs in a thread;
     the call is repeated later if it raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """One format of exports."""
+
+    name: str
+    """What `--format` calls it: letters a to z, digits, `-` and `_`, at most 40."""
+    extension: str
+    """How its files end, without the first dot: `tsv`, `xlsx`."""
+    write: Callable[[Iterator[dict[str, Any]], Mapping[str, str], BinaryIO], None]
+    """Writes all rows. Gets them as dicts, one after the other, with text, numbers, booleans, None, dates, moments with
+    a time zone, decimals, and documents of lists and dicts; the columns in their order, each with its PostgreSQL type;
+    and a binary file that can be written, but not read or sought. Runs in a thread, and must take every row."""
+    media_type: str = "application/octet-stream"
+    """The `Content-Type` of the API's responses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """One kind of places for bodies and images."""
+
+    scheme: str
+    """The part of `storage.bucket` before the first colon: `sqlite` of `sqlite:/srv/bodies.db`."""
+    open: Callable[[str], Any]
+    """Gets the rest, and returns an object with the methods `put`, `get`, `size`, `confirm`, `delete` and `list`, and
+    optionally `put_file`. It is called once in each process; the methods are called by several threads at once."""

@@ -200,6 +200,10 @@ class PluginRegistry:
         if before is not None or len(self._errors) < MOST_KEPT:
             self._errors[key] = error._replace(times=error.times + (before.times if before else 0))
 
+    @property
+    def has_errors(self) -> bool:
+        return bool(self._errors)
+
     def take_errors(self) -> tuple[PluginError, ...]:
         """Returns the errors since the last call."""
         if not self._errors:

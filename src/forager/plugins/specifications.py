@@ -12,8 +12,10 @@ from forager.plugins.markers import hookspec
 if TYPE_CHECKING:
     from forager.plugins.contributions import (
         AlertRule,
+        Exporter,
         Notifier,
         ScheduledJob,
+        Storage,
     )
     from forager.plugins.page import Page
     from forager.products.models import Product
@@ -75,4 +77,19 @@ def register_alert_rules() -> "Iterable[AlertRule]":
 @hookspec
 def register_notifiers() -> "Iterable[Notifier]":
     """Returns receivers of alerts: `forager alerts tell SCHEME:TARGET` sends alerts to the one with that scheme."""
+    return ()
+
+
+@hookspec
+def register_exporters() -> "Iterable[Exporter]":
+    """Returns formats of exports, by name and by how files end.
+
+    They are called in commands, scripts and the API where a format is none of Forager's: `jsonl`, `csv`, `parquet`.
+    """
+    return ()
+
+
+@hookspec
+def register_storage() -> "Iterable[Storage]":
+    """Returns kinds of places for bodies and images: the setting `storage.bucket` names one as `SCHEME:TARGET`."""
     return ()

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def run_in_thread(work: Callable[[], T], *, timeout_s: float) -> T:
-    """Returns the result of a function that may block; raises TimeoutError after the limit."""
+async def run_in_thread(work: Callable[[], T], *, timeout_s: float | None) -> T:
+    """Returns the result of a function that may block; raises TimeoutError after the limit, if there is one."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
@@ -32,7 +32,7 @@ async def run_in_thread(work: Callable[[], T], *, timeout_s: float) -> T:
         async with asyncio.timeout(timeout_s):
             return await done
     except TimeoutError:
-        if done.done() and not done.cancelled():
+        if timeout_s is None or (done.done() and not done.cancelled()):
             raise
         raise TimeoutError(f"it took longer than {timeout_s:g} s") from None
 

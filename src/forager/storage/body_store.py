@@ -25,11 +25,14 @@ from forager.storage.location import Location
 from forager.storage.migrator import WarcMover
 from forager.storage.models import StoredBody
 from forager.storage.objects import BucketLocation
+from forager.storage.plugin_location import PluginLocation
 from forager.storage.policy import ContentPolicy
 from forager.storage.refs import OPEN, SnapshotRef, TextRef, WarcRef, parse
 from forager.storage.warc_file import Limits, WarcWriter, repair_all
 from forager.storage.warc_record import REFERS_TO, Original, Record
 
+Remote = Bucket | PluginLocation
+"""Where new bodies go instead of the data folder."""
 FOLDER = "bodies"
 MOST_ORIGINALS = 20_000
 """Payloads that a worker remembers, about 500 bytes each: a repeated payload from any URL is a revisit."""
@@ -236,17 +239,19 @@ class BodyStore:
         return warc_record.read(self._place.get(ref.key, ref.offset, ref.length))  # the file was closed in between
 
 
-def open_location(home: Path, bucket: Bucket | None = None) -> Location:
+def open_location(home: Path, bucket: Remote | None = None) -> Location:
     """Builds the location of bodies: the data folder, and for new bodies the bucket, if one is configured."""
     local = LocalLocation(home / FOLDER)
-    return local if bucket is None else LayeredLocation(BucketLocation(bucket), local)
+    if bucket is None:
+        return local
+    return LayeredLocation(BucketLocation(bucket) if isinstance(bucket, Bucket) else bucket, local)
 
 
 @contextlib.contextmanager
 def open_store(
     home: Path,
     *,
-    bucket: Bucket | None = None,
+    bucket: Remote | None = None,
     user_agent: str = "",
     warc_bytes: int = 1 << 30,
     warc_age_s: float = 86_400.0,
@@ -273,7 +278,7 @@ def open_store(
 
 
 @contextlib.contextmanager
-def _moving(folder: Path, bucket: Bucket | None) -> Iterator[None]:
+def _moving(folder: Path, bucket: Remote | None) -> Iterator[None]:
     """Moves closed archive files to the bucket in the background, the last ones at the end."""
     if bucket is None:
         yield
@@ -286,7 +291,7 @@ def _moving(folder: Path, bucket: Bucket | None) -> Iterator[None]:
         mover.stop()
 
 
-def open_readonly_store(home: Path, bucket: Bucket | None = None) -> BodyStore:
+def open_readonly_store(home: Path, bucket: Remote | None = None) -> BodyStore:
     """Opens a store for loading only: it needs no closing and repairs nothing."""
     return BodyStore(
         open_location(home, bucket), WarcWriter(home / FOLDER / "warc", Limits(0, 0), lambda _name, _at: b"")

@@ -17,6 +17,7 @@ from forager.errors import ConfigurationError, StoreError
 from forager.logs import log
 from forager.storage.bucket import Bucket
 from forager.storage.objects import ARCHIVES
+from forager.storage.plugin_location import PluginLocation
 from forager.storage.upload import StoppedError, upload
 from forager.storage.warc_file import INDEX
 
@@ -28,7 +29,7 @@ AT_THE_END_S = 60.0
 
 
 class WarcMover:
-    def __init__(self, folder: Path, bucket: Bucket) -> None:
+    def __init__(self, folder: Path, bucket: Bucket | PluginLocation) -> None:
         self._folder = folder
         self._bucket = bucket
         self._stop = threading.Event()
@@ -55,6 +56,8 @@ class WarcMover:
     def move_all(self) -> bool:
         """Returns whether all closed files are in the bucket now, or are being moved by other workers."""
         try:
+            if isinstance(self._bucket, PluginLocation) and not self._bucket.takes_files():
+                return True
             for path in sorted(self._folder.glob("*.warc.gz")):
                 self._move(path)
         except StoppedError:
@@ -77,7 +80,12 @@ class WarcMover:
             log().info("archive file moved", action="archive.moved", file=path.name, to=str(self._bucket))
 
     def _upload(self, path: Path) -> None:
-        upload(self._bucket, path, ARCHIVES + path.name, is_late=self._is_late)
+        if isinstance(self._bucket, Bucket):
+            upload(self._bucket, path, ARCHIVES + path.name, is_late=self._is_late)
+        elif self._is_late():
+            raise StoppedError
+        else:
+            self._bucket.put_file(ARCHIVES + path.name, path)
 
     def _is_late(self) -> bool:
         return self._until is not None and clock.monotonic() > self._until

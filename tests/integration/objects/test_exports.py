@@ -5,13 +5,18 @@ import os
 import subprocess
 import sys
 import uuid
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, BinaryIO
 
 import pytest
 from tests.acceptance.conftest import NETWORK, OpenWeb
 from tests.acceptance.stage import Forager
 from tests.integration.objects.server import BUCKET, ObjectServer
 
-from forager.errors import StoreError
+from forager.errors import PluginFailedError, StoreError
+from forager.export.commands.writers import write_file
+from forager.export.formats import PluginFormat
+from forager.plugins.contributions import Exporter
 from forager.storage.bucket import Bucket, parse_bucket
 from forager.storage.bucket_folder import BucketFolder
 from forager.storage.upload import PART_BYTES, open_upload
@@ -52,6 +57,27 @@ def test_a_server_that_refuses_is_told_in_one_sentence(objects: ObjectServer) ->
     absent = parse_bucket("s3://absent-bucket")
     with pytest.raises(StoreError, match="absent-bucket"), open_upload(absent, "x") as stream:
         stream.write(bytes(LARGE))
+
+
+def write_large(rows: Iterator[dict[str, Any]], _columns: Mapping[str, str], file: BinaryIO) -> None:
+    for row in rows:
+        file.write(bytes(PART_BYTES))
+        if row["n"] == 3:
+            raise ValueError("no more")
+
+
+async def test_a_plug_in_that_fails_leaves_what_was_there(bucket: Bucket) -> None:
+    async def rows(count: int) -> AsyncIterator[dict[str, Any]]:
+        for number in range(count):
+            yield {"n": number}
+
+    chosen = PluginFormat("house", Exporter("large", "bin", write_large))
+    folder = BucketFolder(bucket)
+    with pytest.raises(PluginFailedError, match="ValueError: no more"):
+        await write_file("x.bin", rows(9), {}, chosen=chosen, opener=lambda _: open_upload(bucket, "x.bin"))
+    assert folder.look("x.bin") is None
+    await write_file("x.bin", rows(3), {}, chosen=chosen, opener=lambda _: open_upload(bucket, "x.bin"))
+    assert len(folder.read("x.bin")) == 3 * PART_BYTES
 
 
 @pytest.mark.acceptance

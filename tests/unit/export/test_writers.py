@@ -18,10 +18,12 @@ from pyarrow import parquet
 
 from forager.errors import ConfigurationError, UsageError
 from forager.export.commands.compression import Packing
-from forager.export.commands.writers import Format, check_writable, write_file, write_lines
+from forager.export.commands.writers import check_writable, choose_format, write_file, write_lines
 from forager.export.csv_rows import escape_formula, restore
 from forager.export.csv_rows import line as csv_line
+from forager.export.formats import Format
 
+NAMES = (None, "-", "a.jsonl", "a.CSV", "csv", "a.csv.gz", "a.parquet", "a.zst")
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 ROW = {
     "url": "http://a.example/",
@@ -113,7 +115,7 @@ def test_any_line_is_read_back_as_it_was(texts: list[str]) -> None:
 
 
 def test_the_format_follows_the_ending() -> None:
-    assert [Format.of(name) for name in (None, "-", "a.jsonl", "a.CSV", "csv", "a.csv.gz", "a.parquet", "a.zst")] == [
+    assert [choose_format(None, name) for name in NAMES] == [
         *(Format.JSONL, Format.JSONL, Format.JSONL, Format.CSV, Format.JSONL, Format.CSV, Format.PARQUET),
         Format.JSONL,
     ]

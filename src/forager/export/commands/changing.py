@@ -13,7 +13,8 @@ from forager.errors import UsageError
 from forager.export.commands.compression import Packing
 from forager.export.commands.partitions import PartitionBy, partition_column, write_partitions
 from forager.export.commands.target import check_target, is_in_bucket, open_target
-from forager.export.commands.writers import Format, check_writable, write_file
+from forager.export.commands.writers import check_writable, write_file
+from forager.export.formats import Chosen, Format
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
@@ -34,7 +35,7 @@ class Order(NamedTuple):
     target: str
     is_since_last: bool
     by: PartitionBy | None
-    chosen: Format
+    chosen: Chosen
     packed: Packing
     has_texts: bool
     is_quiet: bool

@@ -1,10 +1,11 @@
 """`forager export`: everything as JSON lines, CSV or Parquet, streamed. A file appears when it is whole."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 
@@ -14,20 +15,24 @@ from forager.cli import output
 from forager.cli.flags import DomainName, Home, Output, PageStatus, TaskStatus
 from forager.cli.help import Command
 from forager.cli.progress import open_progress
-from forager.cli.start import begin, run_query
-from forager.errors import UsageError
+from forager.cli.start import begin, run_action, run_query
+from forager.errors import PluginFailedError, UsageError
 from forager.export.commands import compression as packing
 from forager.export.commands.bodies import ENDINGS, BodiesOrder, check_options, export_bodies
 from forager.export.commands.changing import Done, Order, export_changing, since_of
 from forager.export.commands.compression import Packing
 from forager.export.commands.partitions import PartitionBy
 from forager.export.commands.target import check_target, is_in_bucket, open_target
-from forager.export.commands.writers import Format, check_writable, write_file
+from forager.export.commands.writers import check_writable, choose_format, write_file
+from forager.export.formats import Chosen, Format
 from forager.images.models import ImageStatus
 
 if TYPE_CHECKING:
     from forager.config.settings import Settings
     from forager.export.rows import Filters, Kind
+
+
+T = TypeVar("T")
 
 
 class Extra(StrEnum):
@@ -64,7 +69,14 @@ def register(app: typer.Typer) -> None:
 def export(
     what: ExportKind,
     *,
-    format: Annotated[Format | None, typer.Option(help="By default from the file name, else jsonl.")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="jsonl, csv, parquet, or one of a plug-in; by default from the file name, else jsonl.",
+            metavar="FORMAT",
+            autocompletion=lambda: list(Format),
+        ),
+    ] = None,
     file: Output = None,
     compress: Annotated[
         bool, typer.Option("--compress", help="Compress with gzip; file names that end in .gz and .zst imply it.")
@@ -102,29 +114,41 @@ def export(
         bodies = BodiesOrder(what.value, Filters(domain, None, run, moment), str(file), is_since_last)
         export_bodies(begin(home=home), bodies, is_quiet=quiet)
         return
-    chosen = format or (Format.PARQUET if partition_by else Format.of(file))
+    settings = begin(home=home)
+    chosen = choose_format(Format.PARQUET if partition_by and format is None else format, file)
     packed = packing.of(file) or (Packing.GZIP if compress else Packing.NONE)
     moment, is_since_last = since_of(since, clock.now())
     filters = Filters(domain, status, run, moment)
     if is_since_last or partition_by is not None:
         kind = cast("Kind", what.value)
         order = Order(kind, filters, file or "-", is_since_last, partition_by, chosen, packed, add is not None, quiet)
-        _report(export_changing(begin(home=home), order), what, is_quiet=quiet)
+        _report(_noting_failures(settings, lambda: export_changing(settings, order)), what, is_quiet=quiet)
         return
     if not is_in_bucket(file):
         check_writable(file, chosen, packed)
     reject_terminal_output(file, chosen, packed)
-    settings = begin(home=home)
     check_target(settings, file)
     check_writable(None, chosen, packed)
     target = _Target(file, chosen, packed, is_quiet=quiet)
-    rows = run_query(
-        settings,
-        "export",
-        lambda connection: _write(connection, what, filters, target, settings, has_texts=add is not None),
-    )
+
+    async def write(connection: Any) -> int:
+        return await _write(connection, what, filters, target, settings, has_texts=add is not None)
+
+    rows = _noting_failures(settings, lambda: run_query(settings, "export", write))
     if file not in {None, "-"} and not quiet:
         _report(Done(rows, None, str(file), True), what, is_quiet=quiet)
+
+
+def _noting_failures(settings: "Settings", work: Callable[[], T]) -> T:
+    """Does the work; what a plug-in did wrong is recorded, for `forager plugins`."""
+    try:
+        return work()
+    except PluginFailedError:
+        from forager.plugins import registry, store
+
+        errors = registry.current().take_errors()
+        run_action(settings, "export", lambda conn: store.add_errors(conn, errors), noted=None)
+        raise
 
 
 def _report(done: Done, what: ExportKind, *, is_quiet: bool) -> None:
@@ -147,7 +171,7 @@ def reject_invalid(what: ExportKind, status: str | None) -> None:
         raise UsageError(f"{status!r} is no status of {what.value}; it is one of {', '.join(states)}.")
 
 
-def reject_terminal_output(file: str | None, chosen: Format, packed: Packing) -> None:
+def reject_terminal_output(file: str | None, chosen: Chosen, packed: Packing) -> None:
     if file in {None, "-"} and (chosen is Format.PARQUET or packed) and sys.stdout.isatty():
         raise UsageError("This is nothing to read on a screen; name a file with -o, or pipe it on.")
 
@@ -157,7 +181,7 @@ class _Target:
     """Where rows are written, and how."""
 
     file: str | None
-    chosen: Format
+    chosen: Chosen
     packed: Packing
     is_quiet: bool
 

@@ -39,6 +39,7 @@ LOSSES = {
     "store_away": "the object store did not answer",
     "store_refused": "the object store rejected them",
     "no_bucket": "the bucket is gone",
+    "plugin_failed": "the plug-in that stores bodies failed",
     "not_writable": "the folder `bodies` of the data folder may not be written",
     "missing": "the stored file is gone",
 }
