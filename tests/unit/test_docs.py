@@ -14,7 +14,7 @@ from forager.cli.name_first import NameFirst
 from forager.config.loader import ENV_PREFIX, NOT_SETTINGS
 from forager.config.settings import FIELDS, PATHS
 from forager.domains.profiles import read_profiles
-from forager.parsing.extractors.load import parse_extractor
+from forager.parsing.extractors.load import parse_definition
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -117,7 +117,7 @@ def test_settings_exist(page: Path) -> None:
 
 def names_in(block: str) -> Iterator[str]:
     if "[record]" in block:  # an extractor file
-        assert parse_extractor(block, "a block").fields
+        assert parse_definition(block, "a block").fields
         return
     for name, value in tomllib.loads(block).items():
         if name == "profile":  # crawl settings of a profile, not settings of an instance

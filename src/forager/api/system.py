@@ -32,7 +32,7 @@ router = APIRouter(tags=["system"])
 UNAVAILABLE: tuple[type[BaseException], ...] = (TooManyError, *AWAY, *AGAIN)
 LATE_S = 300.0
 """No job is this late while a scheduler runs, unless another job of its loop takes long."""
-LONGEST_S = {Loop.SLOW: 3600.0, Loop.NIGHTLY: 86_400.0}
+LONGEST_S = {Loop.SLOW: 3600.0, Loop.MODEL: 3600.0, Loop.NIGHTLY: 86_400.0}
 """Loops whose jobs may take long, and how late a job of theirs may be while one runs."""
 QUEUE_LATE_S = 30.0
 LITTLE_ROOM = 0.05

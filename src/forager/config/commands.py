@@ -133,7 +133,7 @@ def _value(path: str, settings: "Settings") -> Any:
 
     value = settings.get(path)
     if path in SECRETS and value:
-        return MASK if path == "secret_key" else mask_password(value)
+        return MASK if path in {"secret_key", "model.api_key"} else mask_password(value)
     return mask_value(write_value(path, value))
 
 

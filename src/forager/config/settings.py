@@ -380,6 +380,24 @@ class Alerts(Section):
     )
 
 
+class Model(Section):
+    url: HttpUrl = _setting(
+        None,
+        "The address of a model for extractors with the table [model], up to and without /chat/completions: "
+        "http://127.0.0.1:11434/v1. Without it no text is sent anywhere.",
+    )
+    name: str | None = _setting(None, "The name of the model at that address.", min_length=1, max_length=200)
+    api_key: Header = _setting(None, "Sent to that address as a bearer token.", secret=True)
+    max_calls_per_day: CountOrZero = _setting(1000, "Requests to the model per day (UTC), failed ones too; 0: none.")
+    timeout: PositiveDuration = _setting(120.0, "Time for one request to the model.")
+    allow_networks: Networks = _setting(
+        (), "Networks where the model may be although they are not public: 127.0.0.1/32, or your own."
+    )
+    max_characters: Annotated[int, Field(ge=100, le=2_000_000)] = _setting(
+        24_000, "Characters of the text of a page that are sent; the rest is left out."
+    )
+
+
 class Plugins(Section):
     enabled: bool = _setting(
         True, "Whether plug-ins are loaded: files of the folder plugins in the data folder, and installed packages."
@@ -458,6 +476,7 @@ class Settings(Section):
     backup: Backup = Backup()
     search: Search = Search()
     alerts: Alerts = Alerts()
+    model: Model = Model()
     plugins: Plugins = Plugins()
     api: Api = Api()
 

@@ -929,6 +929,56 @@ COMMENT ON TABLE extractor_days IS 'Owner: records. How well an extractor found 
 COMMENT ON COLUMN extractor_days.field IS 'Empty: records as a whole; valid are those that are complete, missing those of pages that had one before.';
 COMMENT ON COLUMN extractor_days.failed IS 'Pages on which the extractor did not come to its end; why the last time: last_error.';
 
+CREATE TABLE model_pages (
+    page_id   bigint      NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    extractor text        NOT NULL,
+    version   integer     NOT NULL,
+    task_id   bigint      NOT NULL,
+    status    text        NOT NULL DEFAULT 'waiting' CHECK (status IN ('waiting', 'done', 'failed')),
+    attempts  smallint    NOT NULL DEFAULT 0,
+    retry_at  timestamptz NOT NULL DEFAULT now(),
+    problem   text,
+    PRIMARY KEY (page_id, extractor)
+);
+CREATE INDEX model_pages_waiting ON model_pages (retry_at, page_id) WHERE status = 'waiting';
+COMMENT ON TABLE model_pages IS 'Owner: records. Pages whose text an extractor has a model read: those that wait, and the newest visit of each that was read.';
+COMMENT ON COLUMN model_pages.task_id IS 'The visit that brought or confirmed the text. No foreign key: old history moves away.';
+COMMENT ON COLUMN model_pages.problem IS 'Why the last attempt failed.';
+
+CREATE TABLE model_answers (
+    extractor         text        NOT NULL,
+    version           integer     NOT NULL,
+    text_hash         text        NOT NULL,
+    page_id           bigint      NOT NULL REFERENCES pages (id) ON DELETE CASCADE,
+    answer            jsonb       NOT NULL,
+    prompt_tokens     integer     NOT NULL,
+    completion_tokens integer     NOT NULL,
+    took_ms           integer     NOT NULL,
+    asked_at          timestamptz NOT NULL DEFAULT now(),
+    used_at           timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (extractor, version, text_hash)
+);
+CREATE INDEX model_answers_page ON model_answers (page_id);
+CREATE INDEX model_answers_used ON model_answers (used_at);
+COMMENT ON TABLE model_answers IS 'Owner: records. What a model said of a text, so that no text is sent twice.';
+COMMENT ON COLUMN model_answers.text_hash IS 'SHA-256 of the text that was sent, in hex.';
+COMMENT ON COLUMN model_answers.page_id IS 'The first page with this text; the answer quotes it, and is deleted with it.';
+
+CREATE TABLE model_gateway (
+    is_only       boolean     PRIMARY KEY DEFAULT true CHECK (is_only),
+    day           date        NOT NULL DEFAULT (now() AT TIME ZONE 'UTC')::date,
+    calls         integer     NOT NULL DEFAULT 0,
+    failures      integer     NOT NULL DEFAULT 0,
+    paused_until  timestamptz,
+    last_error    text,
+    last_error_at timestamptz,
+    after_page    bigint      NOT NULL DEFAULT 0
+);
+COMMENT ON TABLE model_gateway IS 'Owner: records. One row: how often the model was asked today, and whether it is left alone after errors.';
+COMMENT ON COLUMN model_gateway.day IS 'The day (UTC) of calls.';
+COMMENT ON COLUMN model_gateway.failures IS 'Failed requests in a row.';
+COMMENT ON COLUMN model_gateway.after_page IS 'Where the walk that looks for new texts is.';
+
 CREATE FUNCTION has_value(document jsonb, name text, sign text, wanted text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT COALESCE(bool_or(CASE
         WHEN sign = '~' THEN position(lower(wanted) IN lower(v.value)) > 0

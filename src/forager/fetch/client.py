@@ -382,13 +382,22 @@ class Client:
             is_truncated=reader.is_cut or is_broken,
         )
 
-    async def post(self, url: str, body: bytes, *, headers: Mapping[str, str], cut_at: int) -> Fetched:
+    async def post(
+        self,
+        url: str,
+        body: bytes,
+        *,
+        headers: Mapping[str, str],
+        cut_at: int,
+        read_error: Callable[[int], bool] | None = None,
+    ) -> Fetched:
         """Sends one request on a new connection, never twice and without cookies; reads at most `cut_at` bytes of
-        the response."""
+        the response, which stay encoded. `read_error` says of which error statuses the beginning of the body is
+        kept."""
         started_at = clock.monotonic()
         origin, target = split_url(url)
         request = build_post(origin, target, self._headers("*/*"), headers, body)
-        reader = ResponseReader(origin.authority, accepts_any_type, cut_at, may_cut=True)
+        reader = ResponseReader(origin.authority, accepts_any_type, cut_at, may_cut=True, read_error=read_error)
         async with self._pool.slot(self._connect_timeout_s):
             ends_at = started_at + self._timeout_s
             fresh = await self._pool.dial(origin, min(self._connect_timeout_s, self._timeout_s), None)

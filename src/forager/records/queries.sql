@@ -116,3 +116,87 @@ SELECT $1, day, extractor, field, sum(found), sum(valid), sum(missing), sum(fail
 FROM extractor_days WHERE domain_id = ANY ($2::bigint[]) GROUP BY day, extractor, field
 ON CONFLICT (domain_id, day, extractor, field) DO UPDATE
 SET found = kept.found + EXCLUDED.found, valid = kept.valid + EXCLUDED.valid, missing = kept.missing + EXCLUDED.missing, failed = kept.failed + EXCLUDED.failed;
+
+-- name: walk_pages
+-- Returns the newest visit with a body or text of each page after a page, in page order.
+SELECT p.id AS page_id, p.url, t.id AS task_id, p.is_image OR p.is_sitemap AS is_skipped
+FROM (SELECT DISTINCT ON (c.page_id) c.page_id, c.id FROM crawl_tasks c
+      WHERE c.body_ref IS NOT NULL AND c.page_id > $1 ORDER BY c.page_id, c.id DESC LIMIT $2) t
+JOIN pages p ON p.id = t.page_id ORDER BY p.id;
+
+-- name: queue_for_model
+-- Queues pages for a model whose newest text its extractor has not read in this version. Returns how many.
+WITH queued AS (
+    INSERT INTO model_pages (page_id, extractor, version, task_id)
+    SELECT n.page_id, n.extractor, n.version, n.task_id
+    FROM unnest($1::bigint[], $2::text[], $3::int[], $4::bigint[]) AS n (page_id, extractor, version, task_id)
+    LEFT JOIN model_pages o ON o.page_id = n.page_id AND o.extractor = n.extractor
+    WHERE o.page_id IS NULL OR o.version <> n.version OR o.task_id < n.task_id
+    ORDER BY n.page_id, n.extractor
+    ON CONFLICT (page_id, extractor) DO UPDATE
+    SET version = EXCLUDED.version, task_id = EXCLUDED.task_id, status = 'waiting', attempts = 0, retry_at = now(), problem = NULL
+    RETURNING 1)
+SELECT count(*) FROM queued;
+
+-- name: due_for_model
+-- Returns pages that wait for these extractors and are due, the longest waiting first.
+SELECT m.page_id, m.extractor, m.task_id, m.attempts, p.domain_id, p.url, p.language, t.body_ref, t.completed_at,
+       b.name IS NULL OR b.dropped_at IS NOT NULL AS is_deleted
+FROM model_pages m
+JOIN pages p ON p.id = m.page_id
+LEFT JOIN crawl_tasks t ON t.id = m.task_id
+LEFT JOIN bodies b ON b.name = split_part(t.body_ref, ':', 2)
+WHERE m.status = 'waiting' AND m.retry_at <= now() AND m.extractor = ANY ($1::text[])
+ORDER BY m.retry_at, m.page_id LIMIT $2;
+
+-- name: note_model_page
+-- Records what became of a page in the queue; a newer visit of it stays queued.
+UPDATE model_pages SET status = $4, version = $5, attempts = $6, retry_at = now() + make_interval(secs => $7), problem = $8
+WHERE page_id = $1 AND extractor = $2 AND task_id = $3;
+
+-- name: use_answer
+-- Returns the answer to this text, whatever page it is of.
+UPDATE model_answers SET used_at = now() WHERE extractor = $1 AND version = $2 AND text_hash = $3 RETURNING answer::text AS answer;
+
+-- name: add_answer
+-- Keeps an answer, so that the same text is never sent twice.
+INSERT INTO model_answers (extractor, version, text_hash, page_id, answer, prompt_tokens, completion_tokens, took_ms)
+VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7, $8) ON CONFLICT DO NOTHING;
+
+-- name: drop_answers
+-- Deletes answers that no page used for so many seconds.
+DELETE FROM model_answers WHERE used_at < now() - make_interval(secs => $1);
+
+-- name: take_model_call
+-- Counts a request to the model before it is sent; returns nothing if today's are used up, or the model is left alone for a while.
+INSERT INTO model_gateway AS g (calls) VALUES (1)
+ON CONFLICT (is_only) DO UPDATE
+SET calls = CASE WHEN g.day = EXCLUDED.day THEN g.calls + 1 ELSE 1 END, day = EXCLUDED.day
+WHERE (g.paused_until IS NULL OR g.paused_until <= now()) AND (g.day <> EXCLUDED.day OR g.calls < $1)
+RETURNING g.calls;
+
+-- name: note_model_success
+-- Ends a row of failures.
+UPDATE model_gateway SET failures = 0, paused_until = NULL;
+
+-- name: note_model_failure
+-- Counts a failure, and leaves the model alone for so many seconds.
+UPDATE model_gateway SET failures = failures + 1, last_error = $1, last_error_at = now(),
+       paused_until = CASE WHEN $2::float8 > 0 THEN now() + make_interval(secs => $2) ELSE paused_until END;
+
+-- name: model_state
+-- Returns the calls of today, the last error, for how long the model is left alone, and where the walk over pages is.
+SELECT CASE WHEN day = (now() AT TIME ZONE 'UTC')::date THEN calls ELSE 0 END AS calls_today, failures, paused_until,
+       COALESCE(EXTRACT(EPOCH FROM paused_until - now()), 0)::float8 AS pause_left_s, last_error, last_error_at, after_page
+FROM model_gateway;
+
+-- name: note_walk
+-- Records where the walk over pages is.
+INSERT INTO model_gateway (after_page) VALUES ($1) ON CONFLICT (is_only) DO UPDATE SET after_page = EXCLUDED.after_page;
+
+-- name: count_model_pages
+-- Counts the pages of each extractor that asks a model, with the last problem of one that was given up.
+SELECT m.extractor, count(*) FILTER (WHERE m.status = 'waiting') AS waiting, count(*) FILTER (WHERE m.status = 'done') AS done,
+       count(*) FILTER (WHERE m.status = 'failed') AS failed,
+       (array_agg(m.problem ORDER BY m.retry_at DESC) FILTER (WHERE m.problem IS NOT NULL))[1] AS problem
+FROM model_pages m GROUP BY m.extractor;

@@ -72,7 +72,7 @@ async def show_record(
 async def list_extractors(request: Request, _who: User) -> Response:
     """The extractors with their numbers, and files that cannot be used."""
     async with look(request) as conn:
-        rows, bad = await service.list_extractors(conn, get_forager(request).settings.home)
+        rows, bad = await service.list_extractors(conn, get_forager(request).settings)
     return reply({"items": rows, "bad_files": bad})
 
 

@@ -55,6 +55,19 @@ class RecordHistory(BaseModel):
     next: Next
 
 
+class ModelProgress(Row):
+    """An extractor that asks a model."""
+
+    is_configured: bool = Field(description="Whether model.url is set; otherwise no text is sent anywhere.")
+    waiting: int = Field(description="Pages whose text it has not read yet.")
+    done: int
+    failed: int = Field(description="Pages that were given up.")
+    calls_today: int = Field(description="Requests to the model today (UTC), of all extractors.")
+    max_calls_per_day: int
+    paused_until: datetime | None = Field(description="Until when the model is left alone after errors.")
+    last_error: str | None
+
+
 class ExtractorRow(Row):
     name: str = Field(examples=["recipes"])
     file: str | None = Field(description="Its file in the data folder; null: a plug-in's, or a file that is gone.")
@@ -70,6 +83,7 @@ class ExtractorRow(Row):
     last_seen_at: datetime | None
     failed: int = Field(description="Pages of the last seven days on which it did not come to its end.")
     last_error: str | None
+    model: ModelProgress | None = Field(description="How far it is, if it asks a model; null: it has selectors.")
 
 
 class ExtractorFile(BaseModel):

@@ -15,13 +15,18 @@ from forager.fetch.models import Fetched
 from forager.parsing.charset import to_utf8
 from forager.parsing.extractors.load import FOLDER, Loaded, load_folder, parse_extractor
 from forager.parsing.models import ParseOptions, Reading
+from forager.records import model_store
+from forager.records.model_client import is_configured
 from forager.records.models import pack
 from forager.records.queries import count_by_extractor
 from forager.storage.factory import open_readonly_store
 
 if TYPE_CHECKING:
+    from forager.config.settings import Settings
     from forager.db.types import Connection
     from forager.instance import Forager
+    from forager.parsing.extractors.by_model import ModelExtractor
+    from forager.parsing.extractors.definition import Extractor
 
 SQL = statements.load("forager.records", "list.sql")
 MOST_PAGES = 20
@@ -48,11 +53,11 @@ def folder_of(home: Path) -> Path:
     return home / FOLDER
 
 
-async def list_extractors(conn: "Connection", home: Path) -> tuple[list[Row], list[Row]]:
+async def list_extractors(conn: "Connection", settings: "Settings") -> tuple[list[Row], list[Row]]:
     """Returns the extractors with their numbers, also those of plug-ins and of files that are gone; and bad files."""
     import asyncio
 
-    loaded: Loaded = await asyncio.to_thread(load_folder, folder_of(home))
+    loaded: Loaded = await asyncio.to_thread(load_folder, folder_of(settings.home))
     counts = await count_by_extractor(conn)
     empty = {
         "records": 0,
@@ -63,27 +68,50 @@ async def list_extractors(conn: "Connection", home: Path) -> tuple[list[Row], li
         "failed": 0,
         "last_error": None,
     }
+    files = {each.name: _told(each, file) for each, file in loaded.all()}
+    models = await _model_states(conn, settings, loaded) if loaded.by_model else {}
     rows = [
-        {
-            "name": each.name,
-            "file": file,
-            "version": each.version,
-            "kind": each.record.kind,
-            "description": each.description,
-            "match": each.match.model_dump(mode="json"),
-            "fields": list(each.fields),
-        }
-        | {name: counts.get(each.name, empty)[name] or empty[name] for name in empty}
-        for each, file in zip(loaded.extractors, loaded.files, strict=True)
+        told | {key: counts.get(name, empty)[key] or empty[key] for key in empty} | {"model": models.get(name)}
+        for name, told in files.items()
     ]
-    known = {row["name"] for row in rows}
     rows += [
         {"name": name, "file": None, "version": None, "kind": None, "description": "", "match": {}, "fields": []}
         | {key: row[key] or empty[key] for key in empty}
+        | {"model": None}
         for name, row in counts.items()
-        if name not in known
+        if name not in files
     ]
     return rows, [{"file": bad.file, "problem": bad.problem} for bad in loaded.bad]
+
+
+def _told(each: "Extractor | ModelExtractor", file: str) -> Row:
+    return {
+        "name": each.name,
+        "file": file,
+        "version": each.version,
+        "kind": each.record.kind,
+        "description": each.description,
+        "match": each.match.model_dump(mode="json"),
+        "fields": list(each.fields),
+    }
+
+
+async def _model_states(conn: "Connection", settings: "Settings", loaded: Loaded) -> dict[str, Row]:
+    """Returns how far the extractors are that ask a model, and how it stands with the model."""
+    state, pages = await model_store.get_state(conn), await model_store.count_pages(conn)
+    shared: Row = {
+        "is_configured": is_configured(settings),
+        "calls_today": state.calls_today,
+        "max_calls_per_day": settings.model.max_calls_per_day,
+        "paused_until": state.paused_until if state.pause_left_s > 0 else None,
+    }
+    found: dict[str, Row] = {}
+    for each in loaded.by_model:
+        of_pages = pages.get(each.name)
+        waiting, done, failed = of_pages[1:4] if of_pages else (0, 0, 0)
+        error = (of_pages.problem if of_pages else None) or (state.last_error if state.failures else None)
+        found[each.name] = shared | {"waiting": waiting, "done": done, "failed": failed, "last_error": error}
+    return found
 
 
 async def read_definition(home: Path, name: str) -> str:
@@ -91,7 +119,7 @@ async def read_definition(home: Path, name: str) -> str:
     import asyncio
 
     loaded = await asyncio.to_thread(load_folder, folder_of(home))
-    for extractor, file in zip(loaded.extractors, loaded.files, strict=True):
+    for extractor, file in loaded.all():
         if extractor.name == name:
             return await asyncio.to_thread((folder_of(home) / file).read_text, "utf-8")
     raise NotFoundError(f"There is no extractor file named {name!r}; `forager extractors` lists them.")

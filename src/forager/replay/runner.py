@@ -184,6 +184,10 @@ def find_extractor(settings: "Settings", name: str | None) -> Extractor | None:
         return None
     loaded = load_folder(settings.home / EXTRACTORS_FOLDER)
     found = next((each for each in loaded.extractors if each.name == name), None)
+    if any(each.name == name for each in loaded.by_model):
+        raise UsageError(
+            f"The extractor {name!r} asks a model: raise its version, and the job model_extraction reads all again."
+        )
     if found is None:
         known = ", ".join(each.name for each in loaded.extractors) or "none"
         broken = "".join(f" {bad.problem}" for bad in loaded.bad)

@@ -33,8 +33,9 @@ from forager.stats import seals
 from forager.stats import store as stats
 from forager.urls.domain import domain_of
 
-SCHEDULER_CONNECTIONS = 10
-"""Connections of a process that runs the scheduler: two for each loop, so that none waits for another."""
+SCHEDULER_CONNECTIONS = 13
+"""Connections of a process that runs the scheduler: two for each loop, and one more for that of the model, so that none
+waits for another."""
 START_WITHIN_S = 8.0
 """A crawl that cannot start because the database rejects writes reports it after this time."""
 PROGRESS_EVERY_S = 0.5

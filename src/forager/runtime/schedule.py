@@ -32,6 +32,7 @@ from forager.plugins import registry
 from forager.plugins.jobs import list_plugin_jobs
 from forager.plugins.registry import PluginRegistry
 from forager.proxies.jobs import ProbeProxiesJob
+from forager.records.jobs import ModelExtractionJob
 from forager.retention.jobs.cleanup import RetainJob
 from forager.retention.jobs.traces import TracesJob
 from forager.scheduler.job import ACTOR, Job, Loop
@@ -75,6 +76,7 @@ JOBS: tuple[Job, ...] = (
     SessionsJob(),
     DependenciesJob(),
     WebhooksJob(),
+    ModelExtractionJob(),
     DispatchJob(),
 )
 SHORTEST_SLEEP_S, LONGEST_SLEEP_S = 1.0, 30.0

@@ -27,6 +27,8 @@ class Loop(StrEnum):
     """May take hours."""
     PLUGINS = "plugins"
     """Jobs of plug-ins: nothing is known about how long they take."""
+    MODEL = "model"
+    """Requests to a model, each of which may take minutes."""
     DISPATCH = "dispatch"
     """Workers wait for its messages."""
 

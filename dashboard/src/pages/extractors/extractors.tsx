@@ -81,10 +81,11 @@ function All({ rows, bad }: { rows: Row[]; bad: Schemas["BadExtractorFile"][] })
               </h2>
               <p className="mt-1 break-words text-soft">{row.description || row.fields.join(", ")}</p>
               {row.last_error && <p className="mt-1 break-words text-bad">{row.last_error}</p>}
+              {row.model && <AsksModel model={row.model} />}
             </div>
             <div className="flex gap-2">
               <Button onClick={() => set({ tab: "coverage", name: row.name })}>Coverage</Button>
-              {row.file && <Button onClick={() => set({ tab: "try", name: row.name })}>Try</Button>}
+              {row.file && !row.model && <Button onClick={() => set({ tab: "try", name: row.name })}>Try</Button>}
             </div>
           </div>
           <dl className="grid grid-cols-2 gap-x-4 gap-y-1 border-t border-line px-4 py-3 sm:grid-cols-5">
@@ -167,6 +168,20 @@ function CoverageOf({ rows }: { rows: Schemas["FieldCoverage"][] }) {
           </tbody>
         </table>
       </Card>
+    </>
+  );
+}
+
+/** How far an extractor is that asks a model. */
+function AsksModel({ model }: { model: Schemas["ModelProgress"] }) {
+  if (!model.is_configured) return <p className="mt-1 text-soft">Asks a model: off, because model.url is not set.</p>;
+  return (
+    <>
+      <p className="mt-1 text-soft">
+        Asks a model: {number(model.waiting)} pages waiting, {number(model.done)} read, {number(model.failed)} given up;{" "}
+        {number(model.calls_today)} of {number(model.max_calls_per_day)} calls today.
+      </p>
+      {model.last_error && <p className="mt-1 break-words text-bad">{model.last_error}</p>}
     </>
   );
 }

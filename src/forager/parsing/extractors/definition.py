@@ -48,11 +48,13 @@ class Source(NamedTuple):
     """Whether a regex is matched against the HTML instead of the text."""
 
 
-class _Model(BaseModel):
+class Part(BaseModel):
+    """A table of an extractor file."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class SourceSpec(_Model):
+class SourceSpec(Part):
     """One source; each of the five ways may be given once, and exactly one must be."""
 
     css: Expression | None = None
@@ -116,7 +118,7 @@ class FieldSpec(SourceSpec):
         return tuple(self.sources() or [source for each in self.alternatives for source in each.sources()])
 
 
-class MatchSpec(_Model):
+class MatchSpec(Part):
     """Which pages an extractor is for."""
 
     domains: Globs = ()
@@ -131,7 +133,7 @@ class MatchSpec(_Model):
         return self
 
 
-class RecordSpec(_Model):
+class RecordSpec(Part):
     """What is found on a page: one record, or one for each element that `each` selects."""
 
     kind: Annotated[str, Field(pattern=NAME)]
@@ -151,7 +153,7 @@ def how_of(each: str) -> str:
     return "xpath" if each.startswith(("/", "./", "(")) else "css"
 
 
-class Extractor(_Model):
+class Extractor(Part):
     """One extractor file."""
 
     name: Annotated[str, Field(pattern=NAME)]
@@ -173,8 +175,8 @@ class Extractor(_Model):
 
     def model_post_init(self, _context: Any) -> None:
         # fnmatch produces patterns without unbounded backtracking.
-        self._domains = _compile([glob.lower().removeprefix("www.") for glob in self.match.domains])
-        self._urls = _compile(list(self.match.url))
+        self._domains = compile_globs([glob.lower().removeprefix("www.") for glob in self.match.domains])
+        self._urls = compile_globs(list(self.match.url))
 
     @property
     def keys(self) -> list[str]:
@@ -188,7 +190,8 @@ class Extractor(_Model):
         return self._urls is None or self._urls.match(url) is not None
 
 
-def _compile(globs: list[str]) -> re.Pattern[str] | None:
+def compile_globs(globs: list[str]) -> re.Pattern[str] | None:
+    """Returns one pattern for all of them; None, which matches everything, without any."""
     if not globs:
         return None
     return re.compile("|".join(fnmatch.translate(glob.replace("[", "[[]")) for glob in globs))

@@ -15,6 +15,7 @@ from forager.parsing.models import ParseOptions
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
+    from forager.parsing.extractors.by_model import ModelExtractor
     from forager.parsing.extractors.definition import Extractor
 
 FOLDER = "extractors"
@@ -40,16 +41,38 @@ class Loaded:
     files: tuple[str, ...] = ()
     """The file of each extractor."""
     bad: tuple[BadFile, ...] = ()
+    by_model: "tuple[ModelExtractor, ...]" = ()
+    """Those that ask a model: they do not run while a page is read."""
+    model_files: tuple[str, ...] = ()
+
+    def all(self) -> "list[tuple[Extractor | ModelExtractor, str]]":
+        """Returns the extractors of both kinds, each with its file."""
+        return [
+            *zip(self.extractors, self.files, strict=True),
+            *zip(self.by_model, self.model_files, strict=True),
+        ]
 
 
 def parse_extractor(text: str, file: str) -> "Extractor":
     """Returns the extractor that a text defines; raises UsageError with a sentence that names file, table and key."""
+    from forager.parsing.extractors.definition import Extractor
+
+    found = parse_definition(text, file)
+    if not isinstance(found, Extractor):
+        raise UsageError(f"{file}: [model]: this one asks a model; `forager extract` tries it on one page.")
+    return found
+
+
+def parse_definition(text: str, file: str) -> "Extractor | ModelExtractor":
+    """Returns the extractor that a text defines: with selectors, or with a model."""
     from pydantic import ValidationError
 
+    from forager.parsing.extractors.by_model import ModelExtractor
     from forager.parsing.extractors.definition import Extractor
 
     try:
-        return Extractor.model_validate(tomllib.loads(text))
+        tables = tomllib.loads(text)
+        return (ModelExtractor if "model" in tables else Extractor).model_validate(tables)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{file} is no TOML: {error}.") from None
     except ValidationError as error:
@@ -58,14 +81,14 @@ def parse_extractor(text: str, file: str) -> "Extractor":
         raise UsageError(f"{file} is nested too deeply.") from None
 
 
-def load_file(path: Path) -> "Extractor":
+def load_file(path: Path) -> "Extractor | ModelExtractor":
     """Returns the extractor of one file; raises UsageError if it cannot be read or is invalid."""
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise UsageError(f"{path.name} is larger than {MOST_BYTES // 1024} KB.")
-        return parse_extractor(content.decode(), path.name)
+        return parse_definition(content.decode(), path.name)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
     except UnicodeDecodeError:
@@ -74,7 +97,7 @@ def load_file(path: Path) -> "Extractor":
 
 def load_folder(folder: Path) -> Loaded:
     """Returns the extractors of a folder in the order of their files; a broken file costs only itself."""
-    found: dict[str, tuple[Extractor, str]] = {}
+    found: dict[str, tuple[Extractor | ModelExtractor, str]] = {}
     bad: list[BadFile] = []
     for path in _list_files(folder):
         try:
@@ -87,8 +110,20 @@ def load_folder(folder: Path) -> Loaded:
             bad.append(BadFile(path.name, f"{path.name}: the name {extractor.name!r} is taken by {other}."))
             continue
         found[extractor.name] = (extractor, path.name)
+    return _sorted_by_kind(list(found.values()), bad)
+
+
+def _sorted_by_kind(found: "list[tuple[Extractor | ModelExtractor, str]]", bad: list[BadFile]) -> Loaded:
+    if not found:  # definitions are imported with the first file
+        return Loaded(bad=tuple(bad))
+    from forager.parsing.extractors.definition import Extractor
+
     return Loaded(
-        tuple(extractor for extractor, _ in found.values()), tuple(file for _, file in found.values()), tuple(bad)
+        tuple(each for each, _ in found if isinstance(each, Extractor)),
+        tuple(file for each, file in found if isinstance(each, Extractor)),
+        tuple(bad),
+        tuple(each for each, _ in found if not isinstance(each, Extractor)),
+        tuple(file for each, file in found if not isinstance(each, Extractor)),
     )
 
 

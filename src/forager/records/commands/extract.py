@@ -18,6 +18,7 @@ from forager.errors import UsageError
 if TYPE_CHECKING:
     from forager.config.settings import Settings
     from forager.fetch.models import Fetched
+    from forager.parsing.extractors.by_model import ModelExtractor
     from forager.parsing.extractors.definition import Extractor
     from forager.records.models import FoundRecord
     from forager.records.try_out import Trial
@@ -56,13 +57,13 @@ def extract(
     fetched = _fetch(settings, page) if is_web else _saved(page, url or "", content_type)
     from forager.records.try_out import try_extractors
 
-    trial = try_extractors(fetched, extractors, robots_agent=settings.politeness.robots_agent)
+    trial = try_extractors(fetched, extractors, settings)
     if as_json:
         return output.write_json(trial.to_dict())
     return _write(trial, extractors)
 
 
-def _load(settings: "Settings", files: list[Path]) -> "list[Extractor]":
+def _load(settings: "Settings", files: list[Path]) -> "list[Extractor | ModelExtractor]":
     from forager.parsing.extractors.load import FOLDER, load_file, load_folder
 
     if files:
@@ -73,7 +74,7 @@ def _load(settings: "Settings", files: list[Path]) -> "list[Extractor]":
         output.complain(bad.problem)
     if not loaded.extractors:
         raise UsageError(f"There is no extractor in {folder}; name a file with --with.")
-    return list(loaded.extractors)
+    return list(loaded.extractors)  # without those that ask a model: a call may cost money, so they are named
 
 
 def _saved(page: str, url: str, content_type: str) -> "Fetched":
@@ -100,7 +101,7 @@ def _fetch(settings: "Settings", page: str) -> "Fetched":
     return seen.fetched
 
 
-def _write(trial: "Trial", extractors: "list[Extractor]") -> None:
+def _write(trial: "Trial", extractors: "list[Extractor | ModelExtractor]") -> None:
     for record in trial.records:
         _write_record(record)
     for problem in trial.problems:

@@ -63,6 +63,9 @@ def extractors(context: typer.Context, *, as_json: AsJson = False, home: Home = 
             for row in rows
         ],
     )
+    for row in rows:
+        if row["model"]:
+            output.say(f"{row['name']} asks a model: {_tell_model(row['model'])}.")
     for each in bad:
         output.complain(each["problem"])
     if not rows and not bad:
@@ -70,11 +73,24 @@ def extractors(context: typer.Context, *, as_json: AsJson = False, home: Home = 
     return None
 
 
+def _tell_model(model: Row) -> str:
+    """Returns how far an extractor is that asks a model."""
+    if not model["is_configured"]:
+        return "off, because model.url is not set"
+    told = f"{words.things(model['waiting'], 'page')} waiting, {words.count(model['done'])} read"
+    if model["failed"]:
+        told += f", {words.count(model['failed'])} given up"
+    told += f", {words.count(model['calls_today'])} of {words.count(model['max_calls_per_day'])} calls today"
+    if model["paused_until"]:
+        told += f", left alone until {model['paused_until']:%H:%M} UTC"
+    return told + (f"; last error: {words.clean(model['last_error']).rstrip('.')}" if model["last_error"] else "")
+
+
 def _list(home: Any) -> tuple[list[Row], list[Row], Path]:
     from forager.records import service
 
     settings = begin(home=home)
-    rows, bad = run_query(settings, "extractors", lambda conn: service.list_extractors(conn, settings.home))
+    rows, bad = run_query(settings, "extractors", lambda conn: service.list_extractors(conn, settings))
     return rows, bad, service.folder_of(settings.home)
 
 
@@ -96,6 +112,7 @@ def show(name: Annotated[str, typer.Argument(metavar="NAME")], *, as_json: AsJso
         ("fields", ", ".join(row["fields"])),
         ("records", f"{words.count(row['records'])}, {words.count(row['complete'])} complete"),
         ("last error", row["last_error"]),
+        ("model", _tell_model(row["model"]) if row["model"] else None),
     ]
     return table.write(
         (text_column("what"), wrap_column("value")), [(key, words.clean(str(value))) for key, value in told if value]
@@ -124,7 +141,8 @@ def check(
                 problems.append(str(error))
     else:
         loaded = load_folder(folder_of(settings.home))
-        names, problems = [each.name for each in loaded.extractors], [bad.problem for bad in loaded.bad]
+        names = [each.name for each, _ in loaded.all()]
+        problems = [bad.problem for bad in loaded.bad]
     for problem in problems:
         output.complain(problem)
     output.say(f"{words.things(len(names), 'extractor')} good{': ' + ', '.join(names) if names else ''}.")
