@@ -115,9 +115,10 @@ class Instance:
         spec = read_order(self._forager, urls, settings, max_pages=max_pages)
         return Crawl(self._forager, self._loop, spec, workers=workers or self.settings.workers)
 
-    def pages(self, **filters: Any) -> Rows:
-        """Returns known pages with their latest visit. Filters: `domain`, `status`, `run`, `since`."""
-        return self._rows("pages", **filters)
+    def pages(self, *, with_text: bool = False, **filters: Any) -> Rows:
+        """Returns known pages with their latest visit; `with_text` adds the column `text`: the main text as Markdown,
+        where it or the body is stored. Filters: `domain`, `status`, `run`, `since`."""
+        return self._rows("pages", with_text=with_text, **filters)
 
     def links(self, **filters: Any) -> Rows:
         """Returns links between pages. Filters: `domain`, `run`, `since`."""
@@ -208,9 +209,10 @@ class Instance:
         status: str | None = None,
         run: int | None = None,
         since: Since = None,
+        with_text: bool = False,
     ) -> Rows:
         moment = parse_past_time(since, clock.now()) if isinstance(since, str) else since
-        return Rows(self._forager, self._loop, kind, Filters(domain, status, run, moment))
+        return Rows(self._forager, self._loop, kind, Filters(domain, status, run, moment), with_text=with_text)
 
 
 def _ignore(_progress: "Progress") -> None:

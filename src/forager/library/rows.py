@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from forager.db.types import Connection
 from forager.errors import ConfigurationError
+from forager.export import texts
 from forager.export.commands import compression as packing
 from forager.export.commands.parquet import plain_row, require_parquet, schema_of
 from forager.export.commands.target import check_target, open_target
@@ -18,6 +20,7 @@ from forager.export.commands.writers import check_writable, choose_format, write
 from forager.export.rows import Filters, Kind, column_types, stream
 from forager.instance import Forager
 from forager.library.loop_thread import LoopThread
+from forager.storage.factory import open_readonly_store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +34,11 @@ ROWS_AT_ONCE = 1_000
 class Rows:
     """Rows of one kind. Nothing is read before it is iterated, and each iteration reads anew."""
 
-    def __init__(self, forager: Forager, loop: LoopThread, kind: Kind, filters: Filters) -> None:
-        self._forager, self._loop, self._kind, self._filters = forager, loop, kind, filters
+    def __init__(
+        self, forager: Forager, loop: LoopThread, kind: Kind, filters: Filters, *, with_text: bool = False
+    ) -> None:
+        self._forager, self._loop = forager, loop
+        self._source = _Source(forager, kind, filters, with_text)
 
     def __iter__(self) -> Iterator[Row]:
         for batch in self._batches():
@@ -79,16 +85,15 @@ class Rows:
             self._forager.pool.acquire() as conn,
             conn.transaction(isolation="repeatable_read", readonly=True),
         ):
-            types = await column_types(conn, self._kind)
-            rows = stream(conn, self._kind, self._filters)
+            types, rows = await self._source.column_types(conn), self._source.stream(conn)
             return await write_file(file, rows, types, chosen=chosen, opener=opener)
 
     async def _column_types(self) -> Mapping[str, str]:
         async with self._forager.pool.acquire() as connection:
-            return await column_types(connection, self._kind)
+            return await self._source.column_types(connection)
 
     def _batches(self) -> Iterator[list[Row]]:
-        reader = _Reader(self._forager, self._kind, self._filters)
+        reader = _Reader(self._forager, self._source)
         try:
             self._loop.run(reader.open())
             while batch := self._loop.run(reader.read()):
@@ -97,18 +102,35 @@ class Rows:
             self._loop.run(reader.close())
 
 
+class _Source(NamedTuple):
+    """What the rows are: their kind, their filters, and whether the texts of pages are read with them."""
+
+    forager: Forager
+    kind: Kind
+    filters: Filters
+    with_text: bool
+
+    async def column_types(self, conn: Connection) -> Mapping[str, str]:
+        types = await column_types(conn, self.kind)
+        return {**types, texts.COLUMN: "text"} if self.with_text else types
+
+    def stream(self, conn: Connection) -> AsyncIterator[Row]:
+        rows = stream(conn, self.kind, self.filters)
+        return texts.add_texts(conn, rows, open_readonly_store(self.forager.settings)) if self.with_text else rows
+
+
 class _Reader:
     """A cursor that is opened, read and closed by separate calls: its caller is a plain generator."""
 
-    def __init__(self, forager: Forager, kind: Kind, filters: Filters) -> None:
-        self._forager, self._kind, self._filters = forager, kind, filters
+    def __init__(self, forager: Forager, source: _Source) -> None:
+        self._forager, self._source = forager, source
         self._stack = AsyncExitStack()
         self._rows: AsyncIterator[Row]
 
     async def open(self) -> None:
         connection = await self._stack.enter_async_context(self._forager.pool.acquire())
         await self._stack.enter_async_context(connection.transaction(isolation="repeatable_read", readonly=True))
-        self._rows = stream(connection, self._kind, self._filters)
+        self._rows = self._source.stream(connection)
 
     async def read(self) -> list[Row]:
         """Returns the next rows; none at the end."""

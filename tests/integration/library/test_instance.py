@@ -1,6 +1,7 @@
 """`forager.open` as a script or notebook uses it: plain functions, a real crawl, rows and tables of what it found."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,19 @@ def test_rows_are_read_as_far_as_they_are_wanted(instance: Instance, site: Site)
     assert first["domain"] == site.domain
     assert len(instance.tasks(since="1h").to_list()) >= 3
     assert instance.products().to_list() == []
+
+
+def test_pages_have_their_texts_where_these_are_stored(instance: Instance, site: Site, tmp_path: Path) -> None:
+    crawl(instance, site, max_pages=2, content="text")
+    read = {row["url"]: row["text"] for row in instance.pages(with_text=True)}
+    assert len(read) == PAGES
+    assert sorted(filter(None, read.values())) == sorted(instance.text(url) for url, text in read.items() if text)
+    assert len(list(filter(None, read.values()))) == 2
+    assert instance.pages(with_text=True).to_arrow().column("text").null_count == PAGES - 2
+    instance.pages(with_text=True).write(tmp_path / "pages.jsonl")
+    written = [json.loads(line)["text"] for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    assert sorted(filter(None, written)) == sorted(filter(None, read.values()))
+    assert "text" not in next(iter(instance.pages()))
 
 
 def test_it_works_where_a_loop_is_running(instance: Instance) -> None:
