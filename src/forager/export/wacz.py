@@ -23,13 +23,16 @@ from isal import igzip_lib
 from forager import __version__, clock
 from forager.db.types import Connection, Row
 from forager.domains.lookup import known_name
-from forager.errors import StoreError
+from forager.errors import DecodeError, StoreError
 from forager.export.rows import PREFETCH_ROWS, SQL, Filters
 from forager.export.warc import Count, Load
+from forager.fetch.models import Fetched
 from forager.logs import log
+from forager.parsing.markdown_formats import to_text
 from forager.runs.queries import check_run_exists
 from forager.storage import warc_record
 from forager.storage.refs import WarcRef
+from forager.storage.text import render
 from forager.storage.warc_record import Original
 
 VERSION = "1.1.1"
@@ -41,7 +44,7 @@ LINES_OF_BLOCK = 300
 LINES_IN_MEMORY = 100_000
 WARC_NAME = "data-{:05}.warc.gz"
 HTML = ("text/html", "application/xhtml")
-PAGES_HEAD = {"format": "json-pages-1.0", "id": "pages", "title": "All pages", "hasText": False}
+PAGES_HEAD = {"format": "json-pages-1.0", "id": "pages", "title": "All pages", "hasText": True}
 
 
 @dataclass(slots=True)
@@ -75,6 +78,14 @@ async def write_wacz(
         await asyncio.to_thread(builder.add, rows)
         await asyncio.to_thread(builder.finish)
         on_records(count.records)
+
+
+def _text_of(fetched: Fetched) -> str:
+    """Returns the main text, which viewers search; empty where the page cannot be parsed."""
+    try:
+        return to_text(render(fetched))
+    except DecodeError:
+        return ""
 
 
 class _WaczBuilder:
@@ -123,12 +134,14 @@ class _WaczBuilder:
         }
         self._lines.add(f"{viewer_key(url)} {at.astimezone(UTC):%Y%m%d%H%M%S} {json.dumps(fields)}\n")
         if kind.startswith(HTML) and fetched.status_code == 200:
-            self._add_page(url, at, title)
+            self._add_page(fetched, url, at, title)
 
-    def _add_page(self, url: str, at: datetime, title: str | None) -> None:
+    def _add_page(self, fetched: Fetched, url: str, at: datetime, title: str | None) -> None:
         moment = at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         identity = hashlib.sha256(f"{moment} {url}".encode()).hexdigest()[:22]
-        self._pages.write(_json({"id": identity, "url": url, "ts": moment, "title": title or url}))
+        self._pages.write(
+            _json({"id": identity, "url": url, "ts": moment, "title": title or url, "text": _text_of(fetched)})
+        )
         self._main = self._main or {"mainPageUrl": url, "mainPageDate": moment}
         self._count.pages += 1
 

@@ -134,6 +134,7 @@ def test_a_wacz_has_every_version_with_its_checksums(forager: Forager, shop: str
         assert record.content_stream().read() == lamp(price)
     pages = [json.loads(line) for line in content["pages/pages.jsonl"].splitlines()]
     assert [page.get("title") for page in pages] == ["All pages", "Lamp", "Lamp", "Lamp"]
+    assert [price for page, price in zip(pages[1:], PRICES, strict=True) if price not in page["text"]] == []
 
 
 def test_older_versions_fill_the_history_in_their_place_and_once(forager: Forager, shop: str) -> None:
