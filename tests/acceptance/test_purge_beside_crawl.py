@@ -43,7 +43,8 @@ def test_a_purge_fences_only_what_it_takes(forager: Forager, open_web: OpenWeb) 
     forager.do("audit", "politeness")
 
 
-LINKED_PAGES = 40
+LINKED_PAGES = 120
+"""So many that the crawl outlasts the purge."""
 
 
 def test_a_site_that_is_purged_forever_does_not_come_back_by_links(forager: Forager) -> None:

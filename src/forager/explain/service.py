@@ -2,18 +2,16 @@
 
 from forager.config.settings import Settings
 from forager.db.types import Pool
-from forager.dispatch.jobs import DispatchJob
 from forager.explain.check import PromiseResult, check
 from forager.explain.deep_check import Deep, DeepOrder, check_deep
 from forager.explain.repair import RepairOrder, StepResult, run_repair
 from forager.retention.service import cold_folder, get_cold_bucket
 from forager.runtime.schedule import JOBS as ALL_JOBS
-from forager.search.jobs.server import SearchServerJob
+from forager.scheduler.job import Job
 from forager.storage.factory import get_location
 
-SOMETIMES = frozenset({DispatchJob.name, SearchServerJob.name})
-"""Jobs that only some instances have."""
-JOBS = tuple(sorted({job.name for job in ALL_JOBS} - SOMETIMES))
+JOBS = tuple(sorted(job.name for job in ALL_JOBS if type(job).is_enabled is Job.is_enabled))
+"""Jobs that every instance has; those that settings switch on may not have run yet."""
 
 
 async def look(pool: Pool, settings: Settings, *, deep: bool = False) -> list[PromiseResult]:

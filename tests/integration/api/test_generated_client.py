@@ -128,8 +128,8 @@ def _look(api: Api) -> None:
     assert [float(change.price) for change in api.call("products.list_changes").items] == [49.9]
     product = api.call("products.list_products").items[0]
     assert api.call("products.list_prices", product.id)
-    kind, form = api.models.ExportRowsKind, api.models.ExportRowsFormat
-    exported = api.call("exports.export_rows", kind.PRODUCTS, format_=form.CSV)
+    kind = api.models.ExportRowsKind
+    exported = api.call("exports.export_rows", kind.PRODUCTS, format_="csv")
     assert b"A lamp" in exported
     assert api.call("storage.show_storage").rules
 

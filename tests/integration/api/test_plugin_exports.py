@@ -9,6 +9,7 @@ import asyncpg
 import httpx
 import pytest
 from tests.ground import Ground
+from tests.integration.export.test_increments import settle
 
 import forager as library
 from forager.config.settings import Settings
@@ -91,12 +92,15 @@ async def test_commands_and_scripts_write_files_that_are_whole(
     file, numbered = tmp_path / "pages.tsv", tmp_path / "n-{n}.tsv"
     assert await export("-o", str(file)) == (0, f"3 pages written to {file}.\n")
     assert len(file.read_text().splitlines()) == 4
+    await settle(conn)
     assert (await export("--since", "last", "-o", str(numbered)))[0] == 0
     await fail_next(ground_of_pages)
     said = "forager: The plug-in house failed to write the format tsv: ValueError: a bad title.\n"
     assert await export("-o", str(tmp_path / "other.tsv")) == (1, said)
+    await settle(conn)
     assert await export("--since", "last", "-o", str(numbered)) == (1, said)
     await conn.execute("UPDATE pages SET title = 'good' WHERE title = 'bad'")
+    await settle(conn)
     assert (await export("--since", "last", "-o", str(numbered)))[0] == 0
     assert sorted(os.listdir(tmp_path)) == sorted(
         [
